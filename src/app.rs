@@ -41,7 +41,7 @@ use crate::cli::script_command::ScriptCommand;
 use crate::cli::{Cli, Exit, help, output};
 use avocet_config::draft;
 use avocet_config::history::InputHistory;
-use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as phrases};
 use avocet_core::protocol::{Notice, SessionInfo};
 use avocet_core::signals;
 use avocet_session as session;
@@ -119,12 +119,12 @@ pub fn entry() -> ExitCode {
     if let Some(Sub::Help { topics }) = &cli.command {
         return script_commands::help(topics).into();
     }
-    let ends =
+    let terminals =
         Terminals { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };
     match Startup::prepare(&cli) {
         Ok(startup) => {
             let temp = Arc::clone(&startup.shared.temp);
-            let exit = route(cli, ends, startup);
+            let exit = route(cli, terminals, startup);
             // Threads that are still running may hold a part of it.
             temp.close();
             exit.into()
@@ -133,7 +133,7 @@ pub fn entry() -> ExitCode {
     }
 }
 
-fn route(cli: Cli, ends: Terminals, startup: Startup) -> Exit {
+fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
     let (json, yes, schema) = (cli.run.json, cli.run.yes, cli.run.output_schema.clone());
     let linear = cli.look.linear;
     let (approved, options) = (cli.approval_flags(), cli.settings());
@@ -141,14 +141,14 @@ fn route(cli: Cli, ends: Terminals, startup: Startup) -> Exit {
         Ok(take) => take,
         Err(wrong) => return startup.fail(&Notice::error(wrong.localized()), Exit::WrongUse),
     };
-    let way = match cli.run_mode(ends) {
+    let way = match cli.run_mode(terminals) {
         Ok(way) => way,
         Err(wrong) => return startup.fail(&Notice::error(wrong.localized()), Exit::WrongUse),
     };
     if needs_threads(&way)
         && let Some(what) = room::missing_resource()
     {
-        return startup.fail(&Notice::error(words::NO_ROOM.with("what", what)), Exit::Failed);
+        return startup.fail(&Notice::error(phrases::NO_ROOM.with("what", what)), Exit::Failed);
     }
     match way {
         RunMode::Screen { prompt, bot } if linear => {
@@ -156,12 +156,14 @@ fn route(cli: Cli, ends: Terminals, startup: Startup) -> Exit {
         }
         RunMode::Screen { prompt, bot } => run_screen(startup, prompt, bot.as_deref(), (take, yes)),
         RunMode::Print { prompt, bot, piped } => {
-            let what = HeadlessInput::Message { prompt, piped };
-            HeadlessOptions { input: what, bot, json, approved, schema, resume: take }.run(startup)
+            let message = HeadlessInput::Message { prompt, piped };
+            HeadlessOptions { input: message, bot, json, approved, schema, resume: take }
+                .run(startup)
         }
         RunMode::Template { name, args, then, bot, piped } => {
-            let what = HeadlessInput::Command { name, args, then, piped };
-            HeadlessOptions { input: what, bot, json, approved, schema, resume: take }.run(startup)
+            let command = HeadlessInput::Command { name, args, then, piped };
+            HeadlessOptions { input: command, bot, json, approved, schema, resume: take }
+                .run(startup)
         }
         RunMode::Session(session) => subcommands::session(&startup, &session, json),
         RunMode::Script(script) => scripts::run_script(startup, &script, json, approved),
@@ -193,8 +195,8 @@ fn route(cli: Cli, ends: Terminals, startup: Startup) -> Exit {
 }
 
 /// Commands that start threads: without enough of them they would abort with no message.
-fn needs_threads(way: &RunMode) -> bool {
-    match way {
+fn needs_threads(mode: &RunMode) -> bool {
+    match mode {
         RunMode::Screen { .. }
         | RunMode::Print { .. }
         | RunMode::Template { .. }
@@ -229,7 +231,7 @@ fn run_screen(
     (take, yes): (Option<ResumeChoice>, bool),
 ) -> Exit {
     if !startup.terminal_can_draw() {
-        return startup.fail(&Notice::error(words::NO_TERM), Exit::WrongUse);
+        return startup.fail(&Notice::error(phrases::NO_TERM), Exit::WrongUse);
     }
     let mut built = match session_builder::build(&startup, bot, step_runner::SessionPurpose::Screen)
     {
@@ -276,9 +278,9 @@ fn run_screen(
 }
 
 /// Prints what the screen leaves behind.
-fn leave_card(card: &[LocalizedText], lang: Lang) {
+fn leave_card(texts: &[LocalizedText], lang: Lang) {
     let printer = Printer { lang, clean: startup::clean };
-    for line in card {
+    for line in texts {
         messages::notice(&mut output::stdout(), &Notice::info(line.clone()), printer);
     }
 }
@@ -286,7 +288,7 @@ fn leave_card(card: &[LocalizedText], lang: Lang) {
 /// The initial configuration of the screen.
 fn screen_config(
     startup: &Startup,
-    facts: SessionInfo,
+    info: SessionInfo,
     first: Option<String>,
     draft: Option<PathBuf>,
 ) -> tui::ScreenConfig {
@@ -301,7 +303,7 @@ fn screen_config(
         theme: look.theme.clone(),
         themes,
         terminal_caps: startup.terminal_caps(),
-        facts,
+        facts: info,
         history: history.entries().to_vec(),
         draft: draft.as_deref().map(draft::read).unwrap_or_default(),
         save_paths: tui::Kept { history: Some(startup.paths.history()), draft, secrets },
@@ -333,7 +335,7 @@ fn run_plain(
 ) -> Exit {
     startup.report_problems();
     if take == Some(ResumeChoice::Choose) {
-        return startup.fail(&Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse);
+        return startup.fail(&Notice::error(phrases::NO_SESSION_NAMED), Exit::WrongUse);
     }
     let mut built = match session_builder::build(&startup, bot, step_runner::SessionPurpose::Screen)
     {
@@ -356,7 +358,7 @@ fn run_plain(
             ops: handle.ops,
             events: handle.events,
             signals: signals::listen_ending(),
-            grace: print::GRACE,
+            grace: print::GRACE_PERIOD,
             leaving: startup.shared.leaving.clone(),
         };
         let left = talk(linear, prompt, channels, typed_lines(), printer, output::stdout()).await;
@@ -369,16 +371,16 @@ fn run_plain(
 }
 
 /// `-y` where questions can be answered: it approves the shell pieces of templates, and says so.
-fn approve_template_commands(built: &mut session::SessionConfig, yes: bool) {
+fn approve_template_commands(config: &mut session::SessionConfig, yes: bool) {
     if yes {
-        built.approves_template_commands = true;
-        built.opening_notices.push(Notice::info(words::YES_TO_PIECES));
+        config.approves_template_commands = true;
+        config.opening_notices.push(Notice::info(phrases::YES_TO_PIECES));
     }
 }
 
 /// The session to resume; choosing one from a list is up to the user interface.
-fn resume_target(take: ResumeChoice) -> Option<ResumeTarget> {
-    match take {
+fn resume_target(choice: ResumeChoice) -> Option<ResumeTarget> {
+    match choice {
         ResumeChoice::Last => Some(ResumeTarget::Last),
         ResumeChoice::Id(id) => Some(ResumeTarget::Id(id)),
         ResumeChoice::Choose => None,

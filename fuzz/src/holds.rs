@@ -116,7 +116,7 @@ pub fn reply(data: &[u8]) {
     let mut at_once = Partial::new();
     assert_eq!(at_once.push(&text), shown, "cut at {half}");
     if let ParsedReply::Valid { reply: Reply::Cmd { commands, .. }, .. } = reading {
-        assert!(commands.len() <= reply::MOST_COMMANDS);
+        assert!(commands.len() <= reply::MAX_COMMANDS);
     }
 }
 
@@ -162,7 +162,7 @@ fn within(node: &ScriptValue, lines: u32) {
 pub fn calls(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let given = args::read(&text);
-    assert!(given.len() <= args::MOST);
+    assert!(given.len() <= args::MAX_ARGUMENTS);
     for arg in &given {
         assert_eq!(arg.expr, arg.expr.trim(), "an argument keeps the space around it");
         assert!(arg.name.as_deref() != Some(""), "a name that is none");

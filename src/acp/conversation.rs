@@ -13,7 +13,7 @@ use super::message_fold::{MessageFold, is_offered, offered_help};
 use super::permission::EditorQuestion;
 use super::prompt_blocks::PromptInput;
 use super::wire::{AgentAnswer, answer_of};
-use avocet_core::i18n::{Lang, LocalizedText, acp as words, linear, session as session_words};
+use avocet_core::i18n::{Lang, LocalizedText, acp as phrases, linear, session as session_words};
 use avocet_core::protocol::{
     ApprovalMode, Ask, Decision, Event, ExtensionOp, Extensions, Mention, Notice, NoticeLevel, Op,
     QuestionOp, Report, RuleOp, SessionInfo, SessionOp, SettingOp, Surface, Topic, Truncation,
@@ -79,12 +79,12 @@ enum PromptPhase {
 }
 
 /// The modes that a client offers.
-pub fn modes(now: ApprovalMode, lang: Lang) -> SessionModeState {
+pub fn modes(approval_mode: ApprovalMode, lang: Lang) -> SessionModeState {
     let mode = |mode: ApprovalMode| {
         let about = mode.about().text(lang).to_owned();
         SessionMode::new(mode.name(), mode.label().text(lang)).description(about)
     };
-    SessionModeState::new(now.name(), ApprovalMode::ALL.map(mode).into())
+    SessionModeState::new(approval_mode.name(), ApprovalMode::ALL.map(mode).into())
 }
 
 impl EditorConversation {
@@ -121,7 +121,7 @@ impl EditorConversation {
         read: Result<PromptInput, LocalizedText>,
     ) -> Vec<AcpEffect> {
         if self.prompt.is_some() || self.has_turn {
-            let error = Error::invalid_request().data(words::ONE_PROMPT.text(self.lang));
+            let error = Error::invalid_request().data(phrases::ONE_PROMPT.text(self.lang));
             return vec![AcpEffect::Answer(id, Err(error))];
         }
         let input = match read {
@@ -142,7 +142,7 @@ impl EditorConversation {
     fn command(&mut self, line: String, mentions: Vec<Mention>) -> Vec<AcpEffect> {
         let name = line.split_whitespace().next().unwrap_or_default();
         if !is_offered(name) {
-            let say = words::NOT_HERE.with("name", name.trim_start_matches('/'));
+            let say = phrases::NOT_HERE.with("name", name.trim_start_matches('/'));
             let update = self.fold.notice(&Notice::warning(say));
             return self.finish_with(vec![shown(update)]);
         }
@@ -153,8 +153,8 @@ impl EditorConversation {
         vec![AcpEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions))]
     }
 
-    fn dispatch(&mut self, line: &str, named: &[Mention]) -> Vec<AcpEffect> {
-        let call = CommandContext {
+    fn dispatch(&mut self, line: &str, named_mentions: &[Mention]) -> Vec<AcpEffect> {
+        let cx = CommandContext {
             facts: &self.info,
             models: &self.models,
             themes: &[],
@@ -163,13 +163,13 @@ impl EditorConversation {
             surface: Surface::Plain,
             busy: false,
         };
-        let outcome = commands::dispatch(&call, line);
+        let outcome = commands::dispatch(&cx, line);
         let mut ops = Vec::new();
         let mut effects = Vec::new();
         self.apply_outcome(outcome, &mut ops, &mut effects);
         for op in &mut ops {
             if let Op::Turn(TurnOp::Invoke { mentions, .. }) = op {
-                mentions.extend_from_slice(named);
+                mentions.extend_from_slice(named_mentions);
             }
         }
         effects.extend(self.send_all(ops));
@@ -292,7 +292,7 @@ impl EditorConversation {
 
     pub fn on_set_mode(&mut self, id: RequestId, mode: ApprovalMode) -> Vec<AcpEffect> {
         if self.mode_change.is_some() {
-            let error = Error::invalid_request().data(words::TOO_FAST.text(self.lang));
+            let error = Error::invalid_request().data(phrases::TOO_FAST.text(self.lang));
             return vec![AcpEffect::Answer(id, Err(error))];
         }
         self.mode_change = Some((id, mode));
@@ -450,14 +450,14 @@ impl EditorConversation {
         effects
     }
 
-    fn on_turn_ended(&mut self, ending: &TurnOutcome) -> Vec<AcpEffect> {
+    fn on_turn_ended(&mut self, outcome: &TurnOutcome) -> Vec<AcpEffect> {
         self.has_turn = false;
         let mut effects = self.on_question_closed();
         if !self.awaits_turn() {
             return effects;
         }
         let cut = self.prompt.as_ref().and_then(|prompt| prompt.cut);
-        let reason = match ending {
+        let reason = match outcome {
             TurnOutcome::Failed { why } | TurnOutcome::Unsent { why } => {
                 let error = Error::internal_error().data(why.text(self.lang));
                 effects.extend(self.answer(Err(error)));

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::wire::MessageSender;
-use avocet_core::i18n::{LocalizedText, acp as words};
+use avocet_core::i18n::{LocalizedText, acp as phrases};
 use avocet_tools::file_host::FileHost;
 
 /// Requests that wait for the session.
@@ -109,8 +109,8 @@ impl FileHost for EditorFiles {
     fn write(&self, path: &Path, text: &str) -> Result<(), LocalizedText> {
         match self.ask(path, Some(text.to_owned()), WRITE_TIMEOUT) {
             Ok(_) => Ok(()),
-            Err(NoAnswer::Refused) => Err(words::FILE_REFUSED.into()),
-            Err(NoAnswer::Late) => Err(words::FILE_LATE.with("seconds", WRITE_TIMEOUT.as_secs())),
+            Err(NoAnswer::Refused) => Err(phrases::FILE_REFUSED.into()),
+            Err(NoAnswer::Late) => Err(phrases::FILE_LATE.with("seconds", WRITE_TIMEOUT.as_secs())),
         }
     }
 }
@@ -139,7 +139,12 @@ impl PendingFiles {
     }
 
     /// Sends a request to the client.
-    pub async fn send(&mut self, request: FileRequest, session: &SessionId, out: &MessageSender) {
+    pub async fn send(
+        &mut self,
+        request: FileRequest,
+        session: &SessionId,
+        sender: &MessageSender,
+    ) {
         let FileRequest { path, text, reply } = request;
         let call = self.next;
         self.next += 1;
@@ -148,12 +153,12 @@ impl PendingFiles {
         match text {
             None => {
                 let method = CLIENT_METHOD_NAMES.fs_read_text_file;
-                out.request(&id, method, &ReadTextFileRequest::new(session.clone(), path)).await;
+                sender.request(&id, method, &ReadTextFileRequest::new(session.clone(), path)).await;
             }
             Some(text) => {
                 let method = CLIENT_METHOD_NAMES.fs_write_text_file;
                 let params = WriteTextFileRequest::new(session.clone(), path, text);
-                out.request(&id, method, &params).await;
+                sender.request(&id, method, &params).await;
             }
         }
     }

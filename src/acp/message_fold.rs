@@ -191,8 +191,8 @@ impl MessageFold {
     }
 
     /// A sentence of the program, in a paragraph of its own.
-    pub fn sentence(&mut self, say: &LocalizedText) -> SessionUpdate {
-        let text = format!("{}\n\n", safe(&say.text(self.lang)));
+    pub fn sentence(&mut self, localized_text: &LocalizedText) -> SessionUpdate {
+        let text = format!("{}\n\n", safe(&localized_text.text(self.lang)));
         self.message(&text)
     }
 
@@ -207,9 +207,9 @@ impl MessageFold {
         self.message(&format!("{level}{}\n\n", says.join("\n\n")))
     }
 
-    pub fn page(&mut self, title: &LocalizedText, rows: &[PageRow]) -> SessionUpdate {
+    pub fn page(&mut self, localized_text: &LocalizedText, rows: &[PageRow]) -> SessionUpdate {
         // Two blanks at its end make a line of Markdown one.
-        let text = page::markdown(title, rows, self.lang).replace('\n', "  \n");
+        let text = page::markdown(localized_text, rows, self.lang).replace('\n', "  \n");
         self.message(&format!("{}\n\n", safe(&text)))
     }
 
@@ -249,8 +249,8 @@ impl MessageFold {
     }
 }
 
-fn dollars(cost: Money) -> f64 {
-    cost.0 as f64 / 1_000_000.0
+fn dollars(money: Money) -> f64 {
+    money.0 as f64 / 1_000_000.0
 }
 
 fn thought(cleaned: &str) -> SessionUpdate {

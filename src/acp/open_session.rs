@@ -17,7 +17,7 @@ use super::services::{
     EditorRequest, EditorServices, ReadySession, SESSION_CAPACITY, SessionMessage,
 };
 use super::wire::{MessageSender, answer_of};
-use avocet_core::i18n::{LocalizedText, acp as words, session as session_words};
+use avocet_core::i18n::{LocalizedText, acp as phrases, session as session_words};
 use avocet_core::protocol::{Event, ExtensionOp, NoticeLevel, Op, SessionInfo, SessionOp, Topic};
 use avocet_session::{self as session, Handle, Rescue};
 use avocet_tools::file_host::FileHost;
@@ -42,7 +42,8 @@ pub async fn run(opening: OpeningSession) -> (String, Option<Rescue>) {
     request.offers.files = files.map(|files| Arc::new(files) as Arc<dyn FileHost>);
     let files = PendingFiles::new(requests);
     let built = tokio::task::spawn_blocking(move || open(request)).await;
-    let built = built.unwrap_or_else(|error| Err(words::NOT_OPENED.with("why", error.to_string())));
+    let built =
+        built.unwrap_or_else(|error| Err(phrases::NOT_OPENED.with("why", error.to_string())));
     let config = match built {
         Ok(config) => config,
         Err(why) => {
@@ -120,7 +121,7 @@ impl OpeningHistory {
                 break;
             }
         }
-        info.ok_or_else(|| words::NOT_OPENED.with("why", words::ENDED))
+        info.ok_or_else(|| phrases::NOT_OPENED.with("why", phrases::ENDED))
     }
 
     fn is_open(&self, info: Option<&SessionInfo>) -> bool {

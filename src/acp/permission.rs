@@ -7,7 +7,7 @@ use agent_client_protocol_schema::v1::{
 use serde_json::value::RawValue;
 
 use super::tool_calls::{safe, tool_call};
-use avocet_core::i18n::{Lang, LocalizedText, acp as words};
+use avocet_core::i18n::{Lang, LocalizedText, acp as phrases};
 use avocet_core::protocol::{Ask, AskId, Change, Decision, Question, Step, StepQuestion};
 use avocet_core::text::one_line;
 use avocet_present::flow::{FlowStep, Press, QuestionFlow, Seen};
@@ -61,7 +61,7 @@ impl EditorQuestion {
 
     /// The answer where the client can give none: it shows choices only.
     pub fn unanswerable(&self) -> Option<Decision> {
-        let remedy = || words::ONLY_CHOICES.into();
+        let remedy = || phrases::ONLY_CHOICES.into();
         self.picks.is_empty().then(|| Decision::NotAsked { remedy: remedy() })
     }
 
@@ -84,8 +84,8 @@ impl EditorQuestion {
 
     /// What it is about, as a call: a step has its own.
     pub fn tool_call(&self, cwd: &str, lang: Lang) -> ToolCall {
-        let text = |says: Vec<LocalizedText>| {
-            let lines: Vec<String> = says.iter().map(|say| safe(&say.text(lang))).collect();
+        let text = |texts: Vec<LocalizedText>| {
+            let lines: Vec<String> = texts.iter().map(|say| safe(&say.text(lang))).collect();
             ToolCallContent::from(lines.join("\n"))
         };
         match &self.ask.question {
@@ -114,15 +114,15 @@ impl EditorQuestion {
     }
 
     /// The command or the diff is shown by itself.
-    fn step_lines(&self, asked: &StepQuestion) -> Vec<LocalizedText> {
-        let shown = StepQuestion { change: None, ..asked.clone() };
-        let skipped = if asked.change.is_some() { SHOWN_AS_DIFF } else { 1 };
-        let mut says: Vec<LocalizedText> =
-            step_summary_lines(&shown).into_iter().skip(skipped).collect();
+    fn step_lines(&self, question: &StepQuestion) -> Vec<LocalizedText> {
+        let step_question = StepQuestion { change: None, ..question.clone() };
+        let skipped = if question.change.is_some() { SHOWN_AS_DIFF } else { 1 };
+        let mut texts: Vec<LocalizedText> =
+            step_summary_lines(&step_question).into_iter().skip(skipped).collect();
         if self.picks.contains(&ChoicePick::Session) {
-            says.extend(asked.rule_covers.clone());
+            texts.extend(question.rule_covers.clone());
         }
-        says
+        texts
     }
 
     /// The decision that an answer of the client means; one that chooses nothing changes nothing.

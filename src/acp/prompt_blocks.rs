@@ -8,7 +8,7 @@ use agent_client_protocol_schema::v1::{
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use avocet_core::i18n::{LocalizedText, acp as words};
+use avocet_core::i18n::{LocalizedText, acp as phrases};
 use avocet_core::prompt::input::{self, Intent};
 use avocet_core::protocol::{
     AttachmentInfo, AttachmentSize, LineRange, Mention, Op, PastedImage, PromptPart, TurnOp,
@@ -62,7 +62,7 @@ pub fn read(blocks: Vec<ContentBlock>) -> Result<PromptInput, LocalizedText> {
             ContentBlock::ResourceLink(link) => parts.push(linked(&link)),
             ContentBlock::Resource(resource) => embed(resource, &mut parts, &mut images)?,
             ContentBlock::Image(shown) => attach(&shown.data, &mut parts, &mut images)?,
-            _ => return Err(words::NO_AUDIO.into()),
+            _ => return Err(phrases::NO_AUDIO.into()),
         }
     }
     if let Some((line, mut mentions)) = command {
@@ -73,7 +73,7 @@ pub fn read(blocks: Vec<ContentBlock>) -> Result<PromptInput, LocalizedText> {
         return Ok(PromptInput::Command { line, mentions });
     }
     if parts.is_empty() {
-        return Err(words::NO_PROMPT.into());
+        return Err(phrases::NO_PROMPT.into());
     }
     Ok(PromptInput::Send(input::with_images(input::submit_op(parts, str::to_owned), images)))
 }
@@ -135,7 +135,7 @@ fn embed(
         EmbeddedResourceResource::BlobResourceContents(BlobResourceContents { blob, .. }) => {
             attach(&blob, parts, images)
         }
-        _ => Err(words::NO_AUDIO.into()),
+        _ => Err(phrases::NO_AUDIO.into()),
     }
 }
 

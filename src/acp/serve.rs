@@ -31,7 +31,7 @@ use super::services::{
 use super::wire::{
     AgentAnswer, ClientMessage, MessageSender, answer_of, parse_params, read_messages,
 };
-use avocet_core::i18n::{LocalizedText, acp as words};
+use avocet_core::i18n::{LocalizedText, acp as phrases};
 use avocet_core::protocol::ApprovalMode;
 use avocet_session::Rescue;
 use avocet_store::Listed;
@@ -221,13 +221,13 @@ impl AcpServer {
 
     /// Opens a session on a task of its own, which answers once it is there.
     fn open(&mut self, id: &RequestId, request: EditorRequest) -> LaterAnswer {
-        let say = |say: LocalizedText| Error::invalid_params().data(say.text(self.services.lang));
+        let say = |text: LocalizedText| Error::invalid_params().data(text.text(self.services.lang));
         if !request.folder.is_absolute() {
             let folder = request.folder.display().to_string();
-            return Err(say(words::NOT_ABSOLUTE.with("folder", folder)));
+            return Err(say(phrases::NOT_ABSOLUTE.with("folder", folder)));
         }
         if self.tasks.len() >= MAX_SESSIONS {
-            return Err(say(words::TOO_MANY.with("most", MAX_SESSIONS)));
+            return Err(say(phrases::TOO_MANY.with("most", MAX_SESSIONS)));
         }
         let before = request.resume.as_ref().and_then(|id| self.sessions.remove(id));
         self.opened += 1;
@@ -331,7 +331,7 @@ impl AcpServer {
             Ok(()) => Ok(None),
             Err(TrySendError::Closed(_)) => Err(Error::session_not_found(session.clone())),
             Err(TrySendError::Full(_)) => {
-                let say = words::TOO_FAST.text(self.services.lang);
+                let say = phrases::TOO_FAST.text(self.services.lang);
                 Err(Error::invalid_request().data(say))
             }
         }
@@ -359,7 +359,7 @@ fn session_page(mut rows: Vec<Listed>, from: usize) -> ListSessionsResponse {
     ListSessionsResponse::new(page).next_cursor(more)
 }
 
-fn session_row(row: Listed) -> SessionInfo {
-    let at = jiff::Timestamp::from_millisecond(row.updated).ok().map(|at| at.to_string());
-    SessionInfo::new(row.id, row.folder).title(row.title).updated_at(at)
+fn session_row(listed: Listed) -> SessionInfo {
+    let at = jiff::Timestamp::from_millisecond(listed.updated).ok().map(|at| at.to_string());
+    SessionInfo::new(listed.id, listed.folder).title(listed.title).updated_at(at)
 }

@@ -23,8 +23,8 @@ pub fn safe(text: &str) -> String {
     clean(text, TextSource::Text)
 }
 
-fn kind_of(work: &StepAction) -> ToolKind {
-    match work.tool() {
+fn kind_of(action: &StepAction) -> ToolKind {
+    match action.tool() {
         "exec" | "shell" => ToolKind::Execute,
         "file.read" | "file.list" => ToolKind::Read,
         "file.search" => ToolKind::Search,
@@ -35,8 +35,8 @@ fn kind_of(work: &StepAction) -> ToolKind {
 }
 
 /// Whether it is shown as a call: the plan and questions have a form of their own.
-pub fn is_shown(work: &StepAction) -> bool {
-    !matches!(work.tool(), "plan" | "ask")
+pub fn is_shown(action: &StepAction) -> bool {
+    !matches!(action.tool(), "plan" | "ask")
 }
 
 /// A step that is about to run or is asked about.

@@ -13,7 +13,7 @@ use super::step_runner::SessionPurpose;
 use crate::cli::{Exit, output};
 use avocet_acp::serve::serve;
 use avocet_acp::services::{EditorRequest, EditorServices};
-use avocet_core::i18n::{Localize as _, LocalizedText, cli as words};
+use avocet_core::i18n::{Localize as _, LocalizedText, cli as phrases};
 use avocet_core::signals;
 use avocet_session::SessionConfig;
 use avocet_session::persistence::{Replay, ResumeTarget};
@@ -76,14 +76,14 @@ fn open_session(
 ) -> Result<SessionConfig, LocalizedText> {
     let folder = request.folder.canonicalize().ok().filter(|folder| folder.is_dir());
     let folder = folder
-        .ok_or_else(|| words::NO_FOLDER.with("folder", request.folder.display().to_string()))?;
+        .ok_or_else(|| phrases::NO_FOLDER.with("folder", request.folder.display().to_string()))?;
     let own = if folder == startup.folder {
         startup.for_session()
     } else {
         startup.in_folder(folder, options)
     };
     if own.loaded.settings.connection.is_none() {
-        return Err(words::NO_MODEL.into());
+        return Err(phrases::NO_MODEL.into());
     }
     if let Some(id) = &request.resume {
         check_saved(&own, id).map_err(|error| error.localized())?;

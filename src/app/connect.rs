@@ -14,7 +14,7 @@ use super::startup::Startup;
 use crate::cli::login::{LoginTarget, target};
 use avocet_config::key_store::KeyStore;
 use avocet_config::{Environment, Secret};
-use avocet_core::i18n::{Lang, Localize, LocalizedText, keys as words};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, keys as phrases};
 use avocet_core::protocol::{HOSTED, ModelOp, ModelOverride, Op};
 use avocet_model::{
     Endpoint, LOCAL, ModelError, display_address, find_servers, is_private, server_host,
@@ -58,13 +58,13 @@ impl ScreenSetup {
             let is_saved =
                 avocet_model::server_origin(row.base_url).is_some_and(|it| saved.contains(&it));
             let about = match variable {
-                Some(name) => words::KEY_IN_VARIABLE.with("variable", name),
-                None if is_saved => words::KEY_SAVED.into(),
-                None => words::KEY_NEEDED.into(),
+                Some(name) => phrases::KEY_IN_VARIABLE.with("variable", name),
+                None if is_saved => phrases::KEY_SAVED.into(),
+                None => phrases::KEY_NEEDED.into(),
             };
             let needs_key = variable.is_none() && !is_saved;
             let url = row.base_url.to_owned();
-            let new = ProviderOffer {
+            let provider_offer = ProviderOffer {
                 id: row.id.to_owned(),
                 name: row.label(self.lang).to_owned(),
                 url,
@@ -72,10 +72,10 @@ impl ScreenSetup {
                 needs_key,
                 about,
             };
-            match offers.iter_mut().find(|offer| offer.url == new.url) {
-                Some(known) if known.needs_key => *known = new,
+            match offers.iter_mut().find(|offer| offer.url == provider_offer.url) {
+                Some(known) if known.needs_key => *known = provider_offer,
                 Some(_) => {}
-                None => offers.push(new),
+                None => offers.push(provider_offer),
             }
         }
         offers.sort_by_key(|offer| offer.needs_key);
@@ -94,8 +94,8 @@ fn list_error(error: ModelError, base_url: &str) -> ListError {
     let url = display_address(base_url);
     let local = LOCAL.iter().find(|local| local.base_url == base_url);
     ListError::Other(match local {
-        Some(local) => words::NO_SERVER_NAMED.with("url", url).with("name", local.name),
-        None => words::NO_SERVER.with("url", url),
+        Some(local) => phrases::NO_SERVER_NAMED.with("url", url).with("name", local.name),
+        None => phrases::NO_SERVER.with("url", url),
     })
 }
 
@@ -110,10 +110,12 @@ fn resolve(provider: &str) -> Result<LoginTarget, LocalizedText> {
 
 impl ProviderSetup for ScreenSetup {
     fn providers(&self, named: Option<&str>) -> BoxFuture<'static, Vec<ProviderOffer>> {
-        let (hosted, named) = (self.hosted(), named.map(str::to_owned));
+        let hosted = self.hosted();
+        let named = named.map(str::to_owned);
+
         async move {
             let local = find_servers(|_| None, LOCAL).await.into_iter().map(|found| {
-                let about = words::SERVER_HERE.with("n", found.models.len());
+                let about = phrases::SERVER_HERE.with("n", found.models.len());
                 ProviderOffer {
                     id: found.name.to_lowercase(),
                     about: about.with("url", found.base_url.as_str()),
@@ -130,14 +132,16 @@ impl ProviderSetup for ScreenSetup {
             {
                 // A server of this network may want none: it is tried without one.
                 let needs_key = !server_host(&id).is_some_and(|host| is_private(&host));
-                let (name, url) = (target.name, target.base_url);
+                let name = target.name;
+                let url = target.base_url;
+
                 offers.push(ProviderOffer {
                     id,
                     name,
                     url,
                     keys_at: String::new(),
                     needs_key,
-                    about: words::KEY_NEEDED.into(),
+                    about: phrases::KEY_NEEDED.into(),
                 });
             }
             offers
@@ -146,7 +150,9 @@ impl ProviderSetup for ScreenSetup {
     }
 
     fn models(&self, provider: &str, key: Option<Secret>) -> BoxFuture<'static, ListedModels> {
-        let (this, provider) = (self.clone(), provider.to_owned());
+        let this = self.clone();
+        let provider = provider.to_owned();
+
         async move {
             let target = resolve(&provider).map_err(ListError::Other)?;
             let key_name = target.variable.unwrap_or(&provider).to_owned();
@@ -176,7 +182,10 @@ impl ProviderSetup for ScreenSetup {
         key: Option<Secret>,
         model: &str,
     ) -> BoxFuture<'static, Result<SavedProvider, LocalizedText>> {
-        let (this, provider, model) = (self.clone(), provider.to_owned(), model.to_owned());
+        let this = self.clone();
+        let provider = provider.to_owned();
+        let model = model.to_owned();
+
         let work = move || {
             let target = resolve(&provider)?;
             let variable = target.variable.filter(|name| this.environment.get(name).is_some());
@@ -199,6 +208,6 @@ impl ProviderSetup for ScreenSetup {
         };
         // A keyring may take a while.
         let work = tokio::task::spawn_blocking(work);
-        async move { work.await.unwrap_or_else(|_| Err(words::NOT_SAVED.into())) }.boxed()
+        async move { work.await.unwrap_or_else(|_| Err(phrases::NOT_SAVED.into())) }.boxed()
     }
 }

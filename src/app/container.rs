@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use avocet_config::Paths;
-use avocet_core::i18n::{LocalizedText, cli as words};
+use avocet_core::i18n::{LocalizedText, cli as phrases};
 
 use crate::cli::Cli;
 use crate::cli::args::Sub;
@@ -51,7 +51,7 @@ const ENGINES: &[&str] = &[
 pub fn check(cli: &Cli, paths: &Paths) -> Result<(), LocalizedText> {
     let Some(given) = cli.run.container.as_deref() else { return Ok(()) };
     if matches!(cli.command, Some(Sub::Gateway(_))) {
-        return Err(words::CONTAINER_CHATS.into());
+        return Err(phrases::CONTAINER_CHATS.into());
     }
     allows(given, &machine_name(), &MachineSigns::read(), &paths.home)
 }
@@ -67,15 +67,15 @@ fn allows(given: &str, host: &str, signs: &MachineSigns, home: &Path) -> Result<
     match given {
         "" => {}
         given if given == host => return Ok(()),
-        given => return Err(words::CONTAINER_OTHER.with("given", given).with("host", host)),
+        given => return Err(phrases::CONTAINER_OTHER.with("given", given).with("host", host)),
     }
     if !signs.is_container() {
-        return Err(words::CONTAINER_NONE.with("host", host));
+        return Err(phrases::CONTAINER_NONE.with("host", host));
     }
     match signs.shared_place(home) {
         Some(place) => {
             let place = place.display().to_string();
-            Err(words::CONTAINER_SHARED.with("place", place).with("host", host))
+            Err(phrases::CONTAINER_SHARED.with("place", place).with("host", host))
         }
         None => Ok(()),
     }

@@ -32,7 +32,7 @@ fn paths(key: &SettingKey, sections: &[String]) -> Vec<String> {
     sections.iter().filter(of_table).map(|section| format!("{section}.{name}")).collect()
 }
 
-fn row(key: &SettingKey, path: String, about: Phrase, loaded: &Loaded) -> SettingRow {
+fn row(key: &SettingKey, path: String, phrase: Phrase, loaded: &Loaded) -> SettingRow {
     let value = loaded.get(&path);
     let shown = value.clone().map(|value| without_password(&path, value));
     let is_whole = value == shown;
@@ -64,7 +64,7 @@ fn row(key: &SettingKey, path: String, about: Phrase, loaded: &Loaded) -> Settin
     SettingRow {
         value: shown,
         input,
-        about: about.into(),
+        about: phrase.into(),
         is_own: matches!(layer, SettingsLayer::User(_)),
         origin: layer.label().into(),
         timing: keys::timing(&path).label().into(),

@@ -34,8 +34,8 @@ pub struct ExtensionOptions {
 pub fn run(
     startup: &Startup,
     kind: ExtensionFileKind,
-    asked: ExtensionAction,
-    how: ExtensionOptions,
+    action: ExtensionAction,
+    options: ExtensionOptions,
 ) -> Exit {
     startup.report_problems();
     // Whether a command has the same name matters for a skill.
@@ -49,17 +49,19 @@ pub fn run(
         extensions::find(&library, kind, name)
             .map_err(|absent| startup.fail(&Notice::error(absent.localized()), Exit::WrongUse))
     };
-    let done = match asked {
-        ExtensionAction::List if how.json => {
+    let done = match action {
+        ExtensionAction::List if options.json => {
             Ok(print_text(startup, &extensions::list_json(&library, kind, startup.lang())))
         }
         ExtensionAction::List => Ok(print_rows(startup, &extensions::rows(&library, kind), false)),
-        ExtensionAction::Show(name) => named(&name).map(|file| show(startup, &library, file, how)),
+        ExtensionAction::Show(name) => {
+            named(&name).map(|file| show(startup, &library, file, options))
+        }
         ExtensionAction::New { name, texts, sampling } => {
             Ok(create(startup, kind, &name, &texts, &sampling))
         }
         ExtensionAction::Edit(name) => named(&name).map(|file| edit(startup, file)),
-        ExtensionAction::Delete(name) => named(&name).map(|file| delete(startup, file, how)),
+        ExtensionAction::Delete(name) => named(&name).map(|file| delete(startup, file, options)),
         ExtensionAction::Check(name) if name.contains('/') => {
             Ok(check_path(startup, Path::new(&name)))
         }
@@ -82,8 +84,8 @@ fn report_error(startup: &Startup, why: LocalizedText) -> Exit {
     startup.fail(&Notice::error(why), Exit::Failed)
 }
 
-fn report_info(startup: &Startup, say: LocalizedText) -> Exit {
-    startup.fail(&Notice::info(say), Exit::Done)
+fn report_info(startup: &Startup, text: LocalizedText) -> Exit {
+    startup.fail(&Notice::info(text), Exit::Done)
 }
 
 /// Prints the file unchanged; its path goes to standard error.
@@ -91,9 +93,9 @@ fn show(
     startup: &Startup,
     library: &ExtensionLibrary,
     file: &LoadedFile,
-    how: ExtensionOptions,
+    options: ExtensionOptions,
 ) -> Exit {
-    if how.json {
+    if options.json {
         let json = extensions::show_json(library, file, startup.lang());
         return print_text(startup, &format!("{json}\n"));
     }
@@ -147,7 +149,7 @@ fn create(
             Ok(piped) if piped.truncated => {
                 return report_error(
                     startup,
-                    w::PIPED_TOO_LONG.with("most", input::LONGEST / 1024),
+                    w::PIPED_TOO_LONG.with("most", input::MAX_LENGTH / 1024),
                 );
             }
             Ok(piped) => extensions::new_file_text(kind, name, texts, &piped.text, sampling),
@@ -226,9 +228,9 @@ fn report_unchanged(startup: &Startup) -> Exit {
     startup.fail(&Notice::info(w::NOTHING_CHANGED), Exit::Failed)
 }
 
-fn delete(startup: &Startup, file: &LoadedFile, how: ExtensionOptions) -> Exit {
+fn delete(startup: &Startup, file: &LoadedFile, options: ExtensionOptions) -> Exit {
     let shown = file.path.display().to_string();
-    let sure = if how.yes {
+    let sure = if options.yes {
         Confirmation::Yes
     } else {
         confirm(startup, w::DELETE_ASK.with("file", shown.as_str()), false)
@@ -249,13 +251,13 @@ fn delete(startup: &Startup, file: &LoadedFile, how: ExtensionOptions) -> Exit {
 
 /// Asks on standard error; reads a line of standard input, if that is a terminal. What was typed
 /// before the question could be read does not answer it: the question is written again.
-fn confirm(startup: &Startup, question: LocalizedText, usual: bool) -> Confirmation {
+fn confirm(startup: &Startup, text: LocalizedText, usual: bool) -> Confirmation {
     if !io::stdin().is_terminal() {
         return Confirmation::NoUser;
     }
     let printer = startup.printer();
     loop {
-        let _ = write!(output::stderr(), "{} ", (printer.clean)(&question.text(printer.lang)));
+        let _ = write!(output::stderr(), "{} ", (printer.clean)(&text.text(printer.lang)));
         let shown = Instant::now();
         while let Some(left) = QUIET.checked_sub(shown.elapsed()) {
             std::thread::park_timeout(left);

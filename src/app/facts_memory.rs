@@ -11,7 +11,7 @@ use avocet_config::atomic_file;
 use avocet_model::ServerFacts;
 
 /// The most models that are remembered.
-const MOST: usize = 200;
+const MAX_MODELS: usize = 200;
 
 /// The file; nothing is remembered without one.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,7 @@ impl FactsMemory {
             return;
         }
         models.insert(model.to_owned(), facts);
-        if known.0.values().map(BTreeMap::len).sum::<usize>() > MOST {
+        if known.0.values().map(BTreeMap::len).sum::<usize>() > MAX_MODELS {
             known.0.retain(|other, _| other == url);
         }
         if let Ok(text) = serde_json::to_string(&known) {
@@ -119,11 +119,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("facts.json");
         let memory = FactsMemory::new(path.clone());
-        for number in 0..MOST + 2 {
+        for number in 0..MAX_MODELS + 2 {
             memory.remember(&format!("http://host{number}/v1"), "m", &ServerFacts::default());
         }
-        assert!(memory.load().0.len() <= MOST);
-        let last = format!("http://host{}/v1", MOST + 1);
+        assert!(memory.load().0.len() <= MAX_MODELS);
+        let last = format!("http://host{}/v1", MAX_MODELS + 1);
         assert!(FactsMemory::new(path).facts(&last, "m").is_some());
     }
 }

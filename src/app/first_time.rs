@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::startup::Startup;
 use avocet_config::project_check::guess_check;
-use avocet_core::i18n::session as words;
+use avocet_core::i18n::session as phrases;
 use avocet_core::protocol::Notice;
 use avocet_safety::Machine;
 use avocet_safety::tools::digest;
@@ -31,8 +31,8 @@ pub fn check_offer(startup: &Startup, world: &dyn Machine) -> Option<Notice> {
     let name = format!("check-{}", digest(startup.folder.as_os_str().as_encoded_bytes()));
     let is_first = is_first_time(&startup.paths.state.join("offered"), &name);
     let items: Vec<String> = command.iter().map(|word| format!("\"{word}\"")).collect();
-    let how = words::CHECK_OFFER_HINT.with("items", items.join(", "));
-    let say = words::CHECK_OFFER.with("command", command.join(" "));
+    let how = phrases::CHECK_OFFER_HINT.with("items", items.join(", "));
+    let say = phrases::CHECK_OFFER.with("command", command.join(" "));
     is_first.then(|| Notice::info(say).with_hint(how))
 }
 

@@ -14,7 +14,7 @@ use avocet_config::Secret;
 use avocet_config::extensions::ExtensionLibrary;
 use avocet_config::gateway::GatewaySettings;
 use avocet_config::key_store::KeyPlace;
-use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words, gateway as w};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as phrases, gateway as w};
 use avocet_core::protocol::{ChatPlatform, ExtensionState, Extensions, Notice, Page, PageRow};
 use avocet_core::terminal_modes;
 use avocet_gateway::access::{AccessRole, CODE_LIFE, Roster};
@@ -24,7 +24,7 @@ use avocet_present::commands::{self, CommandRow};
 use avocet_session::DescribePlatforms;
 
 /// The longest token that is read from standard input.
-const LONGEST_TOKEN: u64 = 4 * 1024;
+const MAX_TOKEN: u64 = 4 * 1024;
 
 pub fn run_subcommand(
     startup: Startup,
@@ -72,22 +72,22 @@ fn platform_rows(settings: &GatewaySettings, roster: &Result<Roster, LocalizedTe
     for platform in ChatPlatform::ALL {
         let of = settings.platform(platform);
         rows.push(PageRow::heading(platform.title()));
-        let state = if of.enabled { words::PLATFORM_ON } else { words::PLATFORM_OFF };
-        rows.push(PageRow::pair(words::PLATFORM_STATE, state));
+        let state = if of.enabled { phrases::PLATFORM_ON } else { phrases::PLATFORM_OFF };
+        rows.push(PageRow::pair(phrases::PLATFORM_STATE, state));
         for token in std::iter::once(&of.token).chain(&of.app_token) {
-            let set = if token.value.is_some() { words::TOKEN_SET } else { words::NOT_SET };
+            let set = if token.value.is_some() { phrases::TOKEN_SET } else { phrases::NOT_SET };
             rows.push(PageRow::pair(token.variable.as_str(), set));
         }
         let users = roster.iter().flat_map(|roster| &roster.users);
         let paired = users.filter(|user| user.platform == platform).count();
-        let counted = words::PLATFORM_USERS
+        let counted = phrases::PLATFORM_USERS
             .with("users", of.allow.len())
             .with("admins", of.admins.len())
             .with("paired", paired);
-        rows.push(PageRow::pair(words::PLATFORM_WHO, counted));
+        rows.push(PageRow::pair(phrases::PLATFORM_WHO, counted));
     }
     rows.extend(roster.as_ref().err().map(|why| PageRow::line(why.clone())));
-    Page { title: words::PLATFORMS.into(), rows }
+    Page { title: phrases::PLATFORMS.into(), rows }
 }
 
 /// The commands of a platform as it would register them, in both languages.
@@ -104,11 +104,11 @@ pub struct PlatformMenu {
 pub fn platform_menu(
     platform: ChatPlatform,
     settings: &GatewaySettings,
-    own: &Extensions,
+    extensions: &Extensions,
     lang: Lang,
 ) -> PlatformMenu {
     let options = MenuOptions { open: &settings.open, first: &settings.menu_first };
-    let rows = |lang| commands::rows(own, lang);
+    let rows = |lang| commands::rows(extensions, lang);
     let rows: [Vec<CommandRow>; 2] = [rows(Lang::En), rows(Lang::Zh)];
     let [english, chinese] = &rows;
     let of_lang = if lang == Lang::Zh { chinese } else { english };
@@ -151,9 +151,9 @@ fn menu(startup: &Startup, platform: ChatPlatform, json: bool) -> Exit {
     let lang = startup.lang();
     let menu = platform_menu(platform, &startup.loaded.settings.gateway, &own, lang);
     if json {
-        let left = |one: &LeftOut| {
-            let why = one.reason.localized().text(lang);
-            json!({"name": one.name, "reason": one.reason.code(), "why": why})
+        let left = |out: &LeftOut| {
+            let why = out.reason.localized().text(lang);
+            json!({"name": out.name, "reason": out.reason.code(), "why": why})
         };
         let left_out: Vec<Value> = menu.left_out.iter().map(left).collect();
         let unusable: Vec<String> = unusable_names(&own).iter().map(|why| why.text(lang)).collect();
@@ -179,12 +179,12 @@ fn menu(startup: &Startup, platform: ChatPlatform, json: bool) -> Exit {
 }
 
 /// The user's own names and aliases that no command has, and why.
-pub fn unusable_names(own: &Extensions) -> Vec<LocalizedText> {
-    let broken = own.entries.iter().filter_map(|entry| match &entry.state {
+pub fn unusable_names(extensions: &Extensions) -> Vec<LocalizedText> {
+    let broken = extensions.entries.iter().filter_map(|entry| match &entry.state {
         ExtensionState::Broken(why) => Some(why.clone()),
         _ => None,
     });
-    own.clashes.iter().cloned().chain(broken).chain(own.waiting.clone()).collect()
+    extensions.clashes.iter().cloned().chain(broken).chain(extensions.waiting.clone()).collect()
 }
 
 fn pair(
@@ -286,6 +286,6 @@ fn read_token(startup: &Startup, platform: ChatPlatform) -> io::Result<String> {
         return line;
     }
     let mut text = String::new();
-    io::stdin().lock().take(LONGEST_TOKEN).read_to_string(&mut text)?;
+    io::stdin().lock().take(MAX_TOKEN).read_to_string(&mut text)?;
     Ok(text)
 }

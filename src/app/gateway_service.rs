@@ -189,7 +189,7 @@ fn service(
     settings: &GatewaySettings,
     platform: ChatPlatform,
     open_session: OpenSession,
-    health: watch::Sender<ServiceHealth>,
+    sender: watch::Sender<ServiceHealth>,
 ) -> Result<(ServiceParts, TempFolder), (LocalizedText, Exit)> {
     let name = platform.name();
     let of = settings.platform(platform);
@@ -230,7 +230,7 @@ fn service(
             session_idle: settings.bounds.session_idle,
         },
         files: files.path().to_owned(),
-        health,
+        health: sender,
         leaving: startup.shared.leaving.clone(),
     };
     Ok((parts, files))
@@ -242,7 +242,9 @@ fn service_menu(
     settings: &GatewaySettings,
     platform: ChatPlatform,
 ) -> ServiceMenu {
-    let (startup, settings) = (Arc::clone(startup), settings.clone());
+    let startup = Arc::clone(startup);
+    let settings = settings.clone();
+
     let read = move || {
         let own = ExtensionLibrary::load(&startup.search_path()).extensions();
         let menu = super::gateway::platform_menu(platform, &settings, &own, startup.lang()).body;
@@ -260,8 +262,12 @@ fn service_menu(
 }
 
 /// The names in the settings that no command has.
-fn unknown_names(settings: &GatewaySettings, own: &Extensions, lang: Lang) -> Vec<LocalizedText> {
-    let rows = commands::rows(own, lang);
+fn unknown_names(
+    settings: &GatewaySettings,
+    extensions: &Extensions,
+    lang: Lang,
+) -> Vec<LocalizedText> {
+    let rows = commands::rows(extensions, lang);
     let called = CalledRows::new(&rows);
     let lists = [
         ("gateway.user_commands", &settings.user_commands),
@@ -277,7 +283,9 @@ fn unknown_names(settings: &GatewaySettings, own: &Extensions, lang: Lang) -> Ve
 
 /// Tells which words after a sign are commands of Slack.
 fn known_names(settings: &GatewaySettings, menu: &ServiceMenu) -> IsCommand {
-    let (open, first) = (settings.open.clone(), settings.menu_first.clone());
+    let open = settings.open.clone();
+    let first = settings.menu_first.clone();
+
     let shown = menu.shown.subscribe();
     Arc::new(move |name: &str| {
         let rows = Arc::clone(&shown.borrow().known);
@@ -290,24 +298,24 @@ fn known_names(settings: &GatewaySettings, menu: &ServiceMenu) -> IsCommand {
 /// Connects to a service as its settings say.
 fn connect(
     startup: &Arc<Startup>,
-    of: &PlatformSettings,
+    settings: &PlatformSettings,
     is_command: IsCommand,
     (platform, token, cursor): (ChatPlatform, String, Option<&Cursor>),
 ) -> Result<Arc<dyn Platform>, LocalizedText> {
     let name = platform.name();
-    let address = || w::NO_ADDRESS.with("name", name).with("url", of.api_url.as_str());
+    let address = || w::NO_ADDRESS.with("name", name).with("url", settings.api_url.as_str());
     Ok(match platform {
         ChatPlatform::Telegram => {
-            Arc::new(Telegram::new(&of.api_url, &token, cursor).map_err(|_| address())?)
+            Arc::new(Telegram::new(&settings.api_url, &token, cursor).map_err(|_| address())?)
         }
         ChatPlatform::Slack => {
-            let app = of.app_token.as_ref();
+            let app = settings.app_token.as_ref();
             let app_token = app.and_then(|app| chat_token(startup, app)).ok_or_else(|| {
                 let variable = app.map_or("", |app| app.variable.as_str());
                 w::NO_APP_TOKEN.with("name", name).with("variable", variable)
             })?;
             let config = SlackConfig {
-                api_url: of.api_url.clone(),
+                api_url: settings.api_url.clone(),
                 app_token,
                 bot_token: token,
                 is_command,
@@ -316,7 +324,9 @@ fn connect(
             Arc::new(Slack::new(config, cursor).map_err(|_| address())?)
         }
         ChatPlatform::Discord => {
-            let (api_url, reads_all) = (of.api_url.clone(), !of.mention_required);
+            let api_url = settings.api_url.clone();
+            let reads_all = !settings.mention_required;
+
             let config = DiscordConfig { api_url, token, reads_all };
             Arc::new(Discord::new(config, cursor).map_err(|_| address())?)
         }

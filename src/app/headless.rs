@@ -16,7 +16,7 @@ use crate::cli::{Exit, input, messages, output};
 use avocet_config::extensions::{ExtensionFileKind, ExtensionLibrary, expand};
 use avocet_config::{ConfigDiagnostic, ConfigError};
 use avocet_core::i18n::{
-    Localize, LocalizedText, cli as words, library as w, model as model_words,
+    Localize, LocalizedText, cli as phrases, library as w, model as model_words,
 };
 use avocet_core::prompt::input::{self as line, Intent};
 use avocet_core::protocol::{
@@ -86,7 +86,7 @@ impl HeadlessOptions {
         startup: &Startup,
         op: Op,
         schema: Option<Schema>,
-        built: SessionConfig,
+        config: SessionConfig,
     ) -> Exit {
         let out_is_terminal = output::stdout().is_terminal();
         let asks = io::stdin().is_terminal() && output::stderr().is_terminal();
@@ -97,19 +97,19 @@ impl HeadlessOptions {
             schema,
             printer: startup.printer(),
             clean: if out_is_terminal { startup::clean } else { str::to_owned },
-            secrets: Arc::clone(&built.security.redactor),
+            secrets: Arc::clone(&config.security.redactor),
         };
         let runtime = match runtime() {
             Ok(runtime) => runtime,
             Err(error) => return startup.fail_io(&error),
         };
         let (exit, farewell) = runtime.block_on(async {
-            let handle = session::start(built);
+            let handle = session::start(config);
             let channels = PrintChannels {
                 ops: handle.ops,
                 events: handle.events,
                 signals: signals::listen_ending(),
-                grace: print::GRACE,
+                grace: print::GRACE_PERIOD,
                 leaving: startup.shared.leaving.clone(),
             };
             let person = if asks { print::terminal_user() } else { print::no_user() };
@@ -120,8 +120,8 @@ impl HeadlessOptions {
         });
         let what = match farewell.shut_down(runtime) {
             Unsaved::Nothing => return exit,
-            Unsaved::Conversation(unsaved) => words::UNSAVED.with("why", unsaved.why),
-            Unsaved::Unknown => words::LEFT_LATE.into(),
+            Unsaved::Conversation(unsaved) => phrases::UNSAVED.with("why", unsaved.why),
+            Unsaved::Unknown => phrases::LEFT_LATE.into(),
         };
         startup.fail(&Notice::error(what), if exit == Exit::Done { Exit::Failed } else { exit })
     }
@@ -151,15 +151,16 @@ fn needs_model(op: Op, startup: &Startup) -> Result<Op, Exit> {
     }
     if startup.loaded.settings.connection.is_some() {
         // Another model than that of the profile must not answer in its place; it was reported.
-        let is_misspelt =
-            |problem: &ConfigDiagnostic| matches!(problem.fault, ConfigError::NoProfile { .. });
+        let is_misspelt = |diagnostic: &ConfigDiagnostic| {
+            matches!(diagnostic.fault, ConfigError::NoProfile { .. })
+        };
         return if startup.loaded.problems.iter().any(is_misspelt) {
             Err(Exit::Model)
         } else {
             Ok(op)
         };
     }
-    let notice = Notice::error(words::NO_MODEL).with_hint(model_words::HOW_TO_CONNECT);
+    let notice = Notice::error(phrases::NO_MODEL).with_hint(model_words::HOW_TO_CONNECT);
     Err(startup.fail(&notice, Exit::Model))
 }
 
@@ -187,8 +188,8 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
             return Ok(op);
         }
         if command.is_some() {
-            let notice = Notice::error(words::COMMAND_ON_SCREEN.with("name", name));
-            return Err(startup.fail(&notice.with_hint(words::COMMAND_ESCAPED), Exit::WrongUse));
+            let notice = Notice::error(phrases::COMMAND_ON_SCREEN.with("name", name));
+            return Err(startup.fail(&notice.with_hint(phrases::COMMAND_ESCAPED), Exit::WrongUse));
         }
         let mut prompt = extension_prompt(startup, &name, &args, piped)?;
         prompt.attach(mentions);
@@ -207,7 +208,7 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
         parts.extend(read.map(|text| PromptPart::Text(format!("{gap}{text}"))));
     }
     if parts.is_empty() {
-        let notice = Notice::error(words::NO_PROMPT).with_hint(words::NO_PROMPT_HINT);
+        let notice = Notice::error(phrases::NO_PROMPT).with_hint(phrases::NO_PROMPT_HINT);
         return Err(startup.fail(&notice, Exit::WrongUse));
     }
     Ok(line::submit_op(parts, str::to_owned))
@@ -217,11 +218,11 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
 /// is given, and else it is waited for.
 fn open_stdin(startup: &Startup, has_message: bool) -> Result<Box<dyn io::Read + Send>, Exit> {
     let on_silence = || {
-        let say = if has_message { words::STDIN_SILENT } else { words::STDIN_AWAITED };
+        let say = if has_message { phrases::STDIN_SILENT } else { phrases::STDIN_AWAITED };
         messages::notice(&mut output::stderr(), &Notice::info(say), startup.printer());
         !has_message
     };
-    let input = input::open(io::stdin(), input::PATIENCE, on_silence);
+    let input = input::open(io::stdin(), input::WAIT_TIMEOUT, on_silence);
     let input = input.map_err(|error| startup.fail_io(&error))?;
     Ok(input.unwrap_or_else(|| Box::new(io::empty())))
 }
@@ -233,7 +234,7 @@ fn extension_prompt(
     args: &str,
     piped: bool,
 ) -> Result<Box<Prompt>, Exit> {
-    let wrong = |say: LocalizedText| startup.fail(&Notice::error(say), Exit::WrongUse);
+    let wrong = |text: LocalizedText| startup.fail(&Notice::error(text), Exit::WrongUse);
     let library = ExtensionLibrary::load_kinds(
         &startup.search_path(),
         &[ExtensionFileKind::Command, ExtensionFileKind::Skill],
@@ -248,10 +249,10 @@ fn extension_prompt(
         return Ok(Box::new(prompt));
     }
     if prompt.shell_lines().next().is_some() {
-        let bytes = input::read_bytes(open_stdin(startup, true)?, MOST)
+        let bytes = input::read_bytes(open_stdin(startup, true)?, MAX_INPUT_BYTES)
             .map_err(|error| startup.fail_io(&error))?;
         let Some(bytes) = bytes else {
-            let say = w::PIPED_TOO_LONG.with("most", MOST / 1024);
+            let say = w::PIPED_TOO_LONG.with("most", MAX_INPUT_BYTES / 1024);
             return Err(startup.fail(&Notice::error(say), Exit::Failed));
         };
         prompt.input = Some(bytes);
@@ -267,4 +268,4 @@ fn extension_prompt(
 }
 
 /// The largest standard input that shell pieces get, in bytes.
-const MOST: usize = 4 << 20;
+const MAX_INPUT_BYTES: usize = 4 << 20;

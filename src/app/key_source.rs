@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use super::startup::Startup;
 use avocet_config::key_store::{KeyPlace, KeyStore, system_keyring};
 use avocet_config::{Connection, Environment, Settings};
-use avocet_core::i18n::{Localize, LocalizedText, keys as words};
+use avocet_core::i18n::{Localize, LocalizedText, keys as phrases};
 use avocet_core::protocol::{HOSTED, Hosted};
 use avocet_model::{Endpoint, FetchKey, exposed_host, is_private, provider_name, server_origin};
 use avocet_safety::redact::Redactor;
@@ -91,7 +91,9 @@ impl KeyFinder {
     fn masked(&self, fetch: FetchKey) -> FetchKey {
         let Some(redactor) = self.redactor.clone() else { return fetch };
         Arc::new(move || {
-            let (key, redactor) = (fetch(), Arc::clone(&redactor));
+            let key = fetch();
+            let redactor = Arc::clone(&redactor);
+
             async move {
                 let key = key.await?;
                 redactor.learn_values(key.as_deref().into_iter());
@@ -144,10 +146,12 @@ impl KeyFinder {
         }
         let store = Arc::clone(&self.store);
         let fetch: FetchKey = Arc::new(move || {
-            let (store, server) = (Arc::clone(&store), server.clone());
+            let store = Arc::clone(&store);
+            let server = server.clone();
+
             let read = tokio::task::spawn_blocking(move || store.read(&server));
             async move {
-                let key = read.await.map_err(|_| LocalizedText::from(words::NOT_SAVED))?;
+                let key = read.await.map_err(|_| LocalizedText::from(phrases::NOT_SAVED))?;
                 let key = key.map_err(|error| error.localized())?;
                 Ok(key.map(|key| key.expose().to_owned()))
             }
@@ -164,7 +168,7 @@ impl KeyFinder {
             args: args.to_vec(),
             variables: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             path: std::env::split_paths(&path).collect(),
-            patience: key_command::PATIENCE,
+            patience: key_command::WAIT_TIMEOUT,
         });
         Arc::new(move || {
             let command = Arc::clone(&command);
@@ -189,7 +193,7 @@ pub fn refusal(base_url: &str, allowed: &[String]) -> Option<LocalizedText> {
     let host = exposed_host(base_url, true)?;
     let allowed = allowed.iter().any(|name| name.eq_ignore_ascii_case(&host));
     let may = is_private(&host) || allowed;
-    (!may).then(|| words::PLAIN_HTTP.with("host", host))
+    (!may).then(|| phrases::PLAIN_HTTP.with("host", host))
 }
 
 pub fn key_store(startup: &Startup) -> KeyStore {
@@ -204,12 +208,12 @@ fn store_of(settings: &Settings, file: std::path::PathBuf) -> KeyStore {
 pub fn key_place(startup: &Startup) -> Option<LocalizedText> {
     let connection = startup.loaded.settings.connection.as_ref()?;
     if !connection.key_command.is_empty() {
-        return Some(words::BY_COMMAND.into());
+        return Some(phrases::BY_COMMAND.into());
     }
     let store = key_store(startup);
     Some(match store.place(&server_origin(&connection.base_url)?)? {
-        KeyPlace::Keyring => words::IN_KEYRING.into(),
-        KeyPlace::File => words::IN_FILE.with("file", store.file().display().to_string()),
+        KeyPlace::Keyring => phrases::IN_KEYRING.into(),
+        KeyPlace::File => phrases::IN_FILE.with("file", store.file().display().to_string()),
     })
 }
 

@@ -15,7 +15,7 @@ use avocet_config::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource}
 use avocet_config::load::{self, OWN_FILES, SettingsStamp};
 use avocet_config::paths::project_files;
 use avocet_config::{Loaded, ProviderSetting, Settings, SettingsLayer, Sources, edit};
-use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words, session};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as phrases, session};
 use avocet_core::protocol::{Mode, Notice, PageRow, SettingRow};
 use avocet_safety::Policy;
 use avocet_session::Wanted;
@@ -85,11 +85,11 @@ impl SettingsFiles {
     }
 
     /// What counts now, after these settings did.
-    fn live(&mut self, before: &Settings, problems: Vec<Notice>) -> LiveSettings {
-        let models = self.live_models(before);
-        let tools = self.live_tools(before);
+    fn live(&mut self, settings: &Settings, notices: Vec<Notice>) -> LiveSettings {
+        let models = self.live_models(settings);
+        let tools = self.live_tools(settings);
         let now = &self.startup.loaded.settings;
-        if before.log != now.log {
+        if settings.log != now.log {
             self.startup.shared.log.set(now.log.as_deref(), self.startup.paths.log());
         }
         LiveSettings {
@@ -98,43 +98,43 @@ impl SettingsFiles {
             spend_limits: now.spend_limits,
             check: now.check.clone(),
             screen: screen_settings(&self.startup.loaded),
-            lang: (before.lang != now.lang).then_some(now.lang),
+            lang: (settings.lang != now.lang).then_some(now.lang),
             models,
             tools,
             find_scripts: self.startup.script_folder_finder(),
             doctor: super::subcommands::doctor_page(&self.startup),
             platforms: super::gateway::platforms_page(&self.startup),
-            notices: problems,
+            notices,
         }
     }
 
-    fn live_models(&self, before: &Settings) -> Option<LiveModels> {
+    fn live_models(&self, settings: &Settings) -> Option<LiveModels> {
         let now = &self.startup.loaded.settings;
-        if is_reached_alike(before, now) {
+        if is_reached_alike(settings, now) {
             return None;
         }
         let redactor = Arc::clone(&self.runner.redactor);
         let key = now.connection.as_ref().and_then(|connection| connection.api_key.as_ref());
         redactor.learn_values(key.iter().map(|key| key.expose()));
         let wanted = match &now.connection {
-            _ if model_target(before) == model_target(now) => None,
+            _ if model_target(settings) == model_target(now) => None,
             None => Some(Wanted::Guide),
             Some(_) => Some(Wanted::Mode(now.mode)),
         };
         Some(LiveModels {
             connect: ModelConnector::new(&self.startup).with_redactor(redactor).into_connect(),
             wanted,
-            mode: (before.mode != now.mode).then_some(now.mode),
-            effort: (before.effort != now.effort).then_some(now.effort),
+            mode: (settings.mode != now.mode).then_some(now.mode),
+            effort: (settings.effort != now.effort).then_some(now.effort),
             profile: now.profile.clone(),
             exposed: step_runner::exposed_key_host(&self.startup).unwrap_or_default(),
         })
     }
 
-    fn live_tools(&mut self, before: &Settings) -> Option<LiveTools> {
+    fn live_tools(&mut self, settings: &Settings) -> Option<LiveTools> {
         let now = &self.startup.loaded.settings;
-        let is_same = are_steps_run_alike(before, now);
-        let is_same_sandbox = are_steps_confined_alike(before, now);
+        let is_same = are_steps_run_alike(settings, now);
+        let is_same_sandbox = are_steps_confined_alike(settings, now);
         if is_same && is_same_sandbox {
             return None;
         }
@@ -162,28 +162,28 @@ fn model_target(settings: &Settings) -> (&str, Mode, Option<(&ProviderSetting, [
 }
 
 /// Whether a connection to a model would be the same.
-fn is_reached_alike(before: &Settings, now: &Settings) -> bool {
-    model_target(before) == model_target(now)
-        && before.connection == now.connection
-        && before.effort == now.effort
-        && before.models == now.models
-        && before.uses_keyring == now.uses_keyring
-        && before.plain_http_hosts == now.plain_http_hosts
-        && before.limits.idle_timeout == now.limits.idle_timeout
+fn is_reached_alike(settings: &Settings, now: &Settings) -> bool {
+    model_target(settings) == model_target(now)
+        && settings.connection == now.connection
+        && settings.effort == now.effort
+        && settings.models == now.models
+        && settings.uses_keyring == now.uses_keyring
+        && settings.plain_http_hosts == now.plain_http_hosts
+        && settings.limits.idle_timeout == now.limits.idle_timeout
 }
 
 /// Whether a step would be run the same way.
-fn are_steps_run_alike(before: &Settings, now: &Settings) -> bool {
-    before.limits.step_timeout == now.limits.step_timeout
-        && before.limits.piece_timeout == now.limits.piece_timeout
-        && before.lang == now.lang
-        && step_runner::own_keys(before) == step_runner::own_keys(now)
+fn are_steps_run_alike(settings: &Settings, now: &Settings) -> bool {
+    settings.limits.step_timeout == now.limits.step_timeout
+        && settings.limits.piece_timeout == now.limits.piece_timeout
+        && settings.lang == now.lang
+        && step_runner::own_keys(settings) == step_runner::own_keys(now)
 }
 
-fn are_steps_confined_alike(before: &Settings, now: &Settings) -> bool {
-    before.sandbox == now.sandbox
-        && before.program_folders == now.program_folders
-        && before.policy().limits.network == now.policy().limits.network
+fn are_steps_confined_alike(settings: &Settings, now: &Settings) -> bool {
+    settings.sandbox == now.sandbox
+        && settings.program_folders == now.program_folders
+        && settings.policy().limits.network == now.policy().limits.network
 }
 
 /// The settings of the screen in force, each by its key with its value.
@@ -193,9 +193,9 @@ pub fn screen_settings(loaded: &Loaded) -> Vec<(&'static str, String)> {
 }
 
 /// A whole file that could not be read.
-pub fn is_unreadable(problem: &ConfigDiagnostic) -> bool {
-    let is_file = matches!(problem.origin, DiagnosticSource::File(_));
-    is_file && problem.key.is_none() && !matches!(problem.fault, ConfigError::TooMany { .. })
+pub fn is_unreadable(diagnostic: &ConfigDiagnostic) -> bool {
+    let is_file = matches!(diagnostic.origin, DiagnosticSource::File(_));
+    is_file && diagnostic.key.is_none() && !matches!(diagnostic.fault, ConfigError::TooMany { .. })
 }
 
 impl SettingsAccess for SettingsFiles {
@@ -208,7 +208,7 @@ impl SettingsAccess for SettingsFiles {
         let has_other_project = stamps.get(OWN_FILES..) != self.stamps.get(OWN_FILES..);
         self.stamps = stamps;
         let untrusted = has_other_project.then(|| self.check_project_trust(&project)).flatten();
-        let mut problems: Vec<Notice> = untrusted.into_iter().collect();
+        let mut notices: Vec<Notice> = untrusted.into_iter().collect();
         let loaded = self.read(&project);
         let before = self.startup.loaded.settings.clone();
         // A file that is being written, or was saved half, says nothing of what the user wants: what
@@ -217,13 +217,13 @@ impl SettingsAccess for SettingsFiles {
             let notice = broken.notice();
             let say = session::CONFIG_KEPT.with("problem", notice.say.clone());
             // Its hint is about a start, where nothing was read before.
-            problems.push(Notice { say, hint: None, ..notice });
-            return Some(self.live(&before, problems));
+            notices.push(Notice { say, hint: None, ..notice });
+            return Some(self.live(&before, notices));
         }
         let known = self.startup.set_loaded(loaded).problems;
         let new = self.startup.loaded.problems.iter().filter(|problem| !known.contains(problem));
-        problems.extend(new.map(ConfigDiagnostic::notice));
-        Some(self.live(&before, problems))
+        notices.extend(new.map(ConfigDiagnostic::notice));
+        Some(self.live(&before, notices))
     }
 
     fn set_trusted(&mut self, is_trusted: bool) -> Option<LiveSettings> {
@@ -264,8 +264,9 @@ impl SettingsAccess for SettingsFiles {
             self.startup.loaded.all().into_iter().filter(|(key, ..)| key.starts_with(beginning));
         all.map(|(key, value, layer)| {
             let value = without_password(&key, value).toml().to_string();
-            let value =
-                words::CONFIG_ROW.with("value", value).with("origin", layer.localized().text(lang));
+            let value = phrases::CONFIG_ROW
+                .with("value", value)
+                .with("origin", layer.localized().text(lang));
             PageRow::pair(key, value)
         })
         .collect()
@@ -280,12 +281,12 @@ impl SettingsAccess for SettingsFiles {
         let shown = file.display().to_string();
         let Some(value) = value else {
             let done = edit::unset(&file, key).map_err(|error| error.localized())?;
-            let word = if done { words::CONFIG_UNSET } else { words::CONFIG_WAS_UNSET };
+            let word = if done { phrases::CONFIG_UNSET } else { phrases::CONFIG_WAS_UNSET };
             return Ok(word.with("key", key).with("file", shown));
         };
         user_themes::check_setting(&self.startup.paths, key, value)?;
         let value = edit::set(&file, key, value).map_err(|error| error.localized())?;
         let value = without_password(key, value).display_text();
-        Ok(words::CONFIG_SET.with("key", key).with("value", value).with("file", shown))
+        Ok(phrases::CONFIG_SET.with("key", key).with("value", value).with("file", shown))
     }
 }

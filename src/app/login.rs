@@ -11,7 +11,7 @@ use crate::cli::login::{self, LoginTarget, ModelAnswer};
 use crate::cli::{Exit, output};
 use avocet_config::key_store::{KeyPlace, KeyStore};
 use avocet_config::{Secret, edit};
-use avocet_core::i18n::{Localize, LocalizedText, keys as words};
+use avocet_core::i18n::{Localize, LocalizedText, keys as phrases};
 use avocet_core::protocol::Notice;
 use avocet_core::terminal_modes;
 use avocet_model::{Endpoint, ModelError, default_chat_model, display_address, list_models};
@@ -20,7 +20,7 @@ use avocet_model::{Endpoint, ModelError, default_chat_model, display_address, li
 const SHOWN: usize = 30;
 
 /// The longest key that is read from standard input.
-const LONGEST_KEY: u64 = 64 * 1024;
+const MAX_KEY: u64 = 64 * 1024;
 
 /// A key to log in with.
 pub enum GivenKey {
@@ -76,18 +76,18 @@ fn choose_provider(
         return login::target(name).map_err(wrong);
     }
     if options.key_stdin || !io::stdin().is_terminal() {
-        return Err(wrong(words::NAME_PROVIDER.with("known", login::provider_ids().join(", "))));
+        return Err(wrong(phrases::NAME_PROVIDER.with("known", login::provider_ids().join(", "))));
     }
     let known = login::providers();
     let names = known.iter().map(|hosted| hosted.label(startup.lang()).to_owned());
     show_names(&names.collect::<Vec<_>>());
     loop {
-        prompt(startup, &words::ASK_PROVIDER.into());
+        prompt(startup, &phrases::ASK_PROVIDER.into());
         let mut line = String::new();
         let read = io::stdin().lock().read_line(&mut line).map_err(unread)?;
         let line = line.trim();
         if read == 0 || line.is_empty() {
-            return Err(failed(words::NOT_SAVED.into(), Exit::Failed));
+            return Err(failed(phrases::NOT_SAVED.into(), Exit::Failed));
         }
         let at = line.parse::<usize>().ok().and_then(|number| known.get(number.checked_sub(1)?));
         match login::target(at.map_or(line, |hosted| hosted.id)) {
@@ -118,16 +118,16 @@ pub fn remember(
         GivenKey::Typed(key) => {
             let saved = store.save(&target.server, key);
             said.push(match saved.map_err(|error| error.localized())? {
-                KeyPlace::Keyring => words::SAVED_KEYRING.with("name", name),
+                KeyPlace::Keyring => phrases::SAVED_KEYRING.with("name", name),
                 KeyPlace::File => {
                     let file = store.file().display().to_string();
-                    words::SAVED_FILE.with("name", name).with("file", file)
+                    phrases::SAVED_FILE.with("name", name).with("file", file)
                 }
             });
         }
         GivenKey::OfVariable(variable) => {
             set(&format!("profiles.{profile}.api_key_env"), variable)?;
-            said.push(words::USES_VARIABLE.with("variable", *variable).with("name", name));
+            said.push(phrases::USES_VARIABLE.with("variable", *variable).with("name", name));
         }
         GivenKey::None => {}
     }
@@ -135,7 +135,7 @@ pub fn remember(
     set(&format!("profiles.{profile}.high"), model)?;
     set("profile", profile)?;
     let url = display_address(&target.base_url);
-    let set = words::PROFILE_SET.with("profile", profile).with("model", model).with("url", url);
+    let set = phrases::PROFILE_SET.with("profile", profile).with("model", model).with("url", url);
     said.push(set);
     Ok(said)
 }
@@ -150,10 +150,10 @@ pub fn logout(startup: &Startup, provider: &str) -> Exit {
         Ok(removed) => removed,
         Err(error) => return startup.fail(&Notice::error(error.localized()), Exit::Failed),
     };
-    let say = if removed.is_some() { words::LOGGED_OUT } else { words::NOT_LOGGED_IN };
+    let say = if removed.is_some() { phrases::LOGGED_OUT } else { phrases::NOT_LOGGED_IN };
     let mut notice = Notice::info(say.with("name", name));
     if let Some(variable) = target.variable.filter(|name| startup.environment.get(name).is_some()) {
-        notice = notice.with_hint(words::VARIABLE_STAYS.with("variable", variable));
+        notice = notice.with_hint(phrases::VARIABLE_STAYS.with("variable", variable));
     }
     startup.fail(&notice, if removed.is_some() { Exit::Done } else { Exit::Failed })
 }
@@ -167,13 +167,13 @@ fn read_key(
     let of_variable = set.map(|(name, key)| (GivenKey::OfVariable(name), Secret::new(key)));
     let text = if from_stdin {
         let mut text = String::new();
-        io::stdin().lock().take(LONGEST_KEY).read_to_string(&mut text).map_err(unread)?;
+        io::stdin().lock().take(MAX_KEY).read_to_string(&mut text).map_err(unread)?;
         text
     } else if io::stdin().is_terminal() {
         let url = display_address(&target.base_url);
         let ask = match set {
-            Some((name, _)) => words::ASK_KEY_VARIABLE.with("variable", name),
-            None => words::ASK_KEY.into(),
+            Some((name, _)) => phrases::ASK_KEY_VARIABLE.with("variable", name),
+            None => phrases::ASK_KEY.into(),
         };
         prompt(startup, &ask.with("name", target.name.as_str()).with("url", url));
         let line = terminal_modes::read_hidden_line().map_err(unread)?;
@@ -186,20 +186,20 @@ fn read_key(
     match (login::read_key(&text), of_variable) {
         (Some(key), _) => Ok((GivenKey::Typed(Secret::new(key)), Secret::new(key))),
         (None, Some(given)) if text.trim().is_empty() && !from_stdin => Ok(given),
-        (None, _) if text.trim().is_empty() => Err(wrong(words::NO_KEY_GIVEN.into())),
-        (None, _) => Err(wrong(words::KEY_ODD.into())),
+        (None, _) if text.trim().is_empty() => Err(wrong(phrases::NO_KEY_GIVEN.into())),
+        (None, _) => Err(wrong(phrases::KEY_ODD.into())),
     }
 }
 
 /// The models that the server lists for this key; none if it lists nothing to anyone.
 fn offered_models(
     target: &LoginTarget,
-    key: &Secret,
+    secret: &Secret,
     key_name: &str,
 ) -> Result<Vec<String>, Box<LoginError>> {
     let runtime = runtime().map_err(unread)?;
     let listed = list_models(Endpoint {
-        api_key: Some(key.expose().to_owned()),
+        api_key: Some(secret.expose().to_owned()),
         key_name: key_name.to_owned(),
         ..Endpoint::at(&target.base_url)
     });
@@ -209,7 +209,7 @@ fn offered_models(
         Err(error) => {
             let refused =
                 matches!(error, ModelError::KeyWrong { .. } | ModelError::KeyUnusable { .. });
-            let hint = if refused { words::KEY_REFUSED_HINT } else { words::NOT_SAVED };
+            let hint = if refused { phrases::KEY_REFUSED_HINT } else { phrases::NOT_SAVED };
             Err(Box::new((Notice::error(error.localized()).with_hint(hint), Exit::Model)))
         }
     }
@@ -227,13 +227,13 @@ fn choose_model(
             Some(why) => {
                 let notice = Notice::error(why);
                 let near = login::near_models(named, models);
-                let hint = near.unwrap_or_else(|| words::NOT_SAVED.into());
+                let hint = near.unwrap_or_else(|| phrases::NOT_SAVED.into());
                 Err(Box::new((notice.with_hint(hint), Exit::WrongUse)))
             }
         };
     }
     let first = default_chat_model(models);
-    let first = first.ok_or_else(|| wrong(words::MODEL_NEEDED.with("url", url)))?;
+    let first = first.ok_or_else(|| wrong(phrases::MODEL_NEEDED.with("url", url)))?;
     if !io::stdin().is_terminal() {
         return Ok(first);
     }
@@ -241,10 +241,10 @@ fn choose_model(
     loop {
         show_names(&shown);
         if shown.len() > SHOWN {
-            prompt(startup, &words::MORE_MODELS.with("n", shown.len() - SHOWN));
+            prompt(startup, &phrases::MORE_MODELS.with("n", shown.len() - SHOWN));
             let _ = writeln!(output::stderr());
         }
-        prompt(startup, &words::ASK_MODEL.with("model", first.as_str()));
+        prompt(startup, &phrases::ASK_MODEL.with("model", first.as_str()));
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line).map_err(unread)? == 0 {
             return Ok(first);
@@ -264,9 +264,9 @@ fn show_names(names: &[String]) {
     }
 }
 
-fn prompt(startup: &Startup, say: &LocalizedText) {
+fn prompt(startup: &Startup, text: &LocalizedText) {
     let mut out = output::stderr();
-    let _ = write!(out, "{}", say.text(startup.lang()));
+    let _ = write!(out, "{}", text.text(startup.lang()));
     let _ = out.flush();
 }
 

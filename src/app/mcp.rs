@@ -53,11 +53,11 @@ impl FolderServers {
     pub fn new(
         startup: &Startup,
         starter: SandboxedStarter,
-        first: Vec<ServerDefinition>,
+        definitions: Vec<ServerDefinition>,
         has_user: bool,
     ) -> FolderServers {
         let mut files = ServerFiles::new(startup);
-        files.folders.first = first;
+        files.folders.first = definitions;
         FolderServers {
             environment: startup.environment.clone(),
             files,

@@ -73,15 +73,19 @@ fn folder_servers(startup: &Startup) -> FolderServers {
 }
 
 fn find<'a>(
-    read: &'a ServerDefinitions,
+    definitions: &'a ServerDefinitions,
     name: &str,
 ) -> Result<&'a ServerDefinition, LocalizedText> {
-    let found = read.servers.iter().find(|definition| definition.name == name);
+    let found = definitions.servers.iter().find(|definition| definition.name == name);
     found.ok_or_else(|| phrases::UNKNOWN_HERE.with("name", name))
 }
 
-fn list_rows(startup: &Startup, servers: &FolderServers, read: &ServerDefinitions) -> Vec<PageRow> {
-    let each = read.servers.iter();
+fn list_rows(
+    startup: &Startup,
+    servers: &FolderServers,
+    definitions: &ServerDefinitions,
+) -> Vec<PageRow> {
+    let each = definitions.servers.iter();
     let rows = each.flat_map(|server| {
         let state = start_state(server, startup.trusted, servers.answer(server));
         definition_rows(server, Some(state))
@@ -91,7 +95,11 @@ fn list_rows(startup: &Startup, servers: &FolderServers, read: &ServerDefinition
         rows.push(PageRow::line(phrases::NONE));
     }
     rows.extend(
-        read.diagnostics.iter().chain(&read.remarks).map(|fault| PageRow::line(fault.localized())),
+        definitions
+            .diagnostics
+            .iter()
+            .chain(&definitions.remarks)
+            .map(|fault| PageRow::line(fault.localized())),
     );
     rows
 }
@@ -127,8 +135,8 @@ fn add(startup: &Startup, new: &NewServer) -> Exit {
     }
 }
 
-fn done(startup: &Startup, say: LocalizedText) -> Exit {
-    startup.fail(&Notice::info(say), Exit::Done)
+fn done(startup: &Startup, text: LocalizedText) -> Exit {
+    startup.fail(&Notice::info(text), Exit::Done)
 }
 
 fn failed(startup: &Startup, error: &EditError) -> Exit {
@@ -182,7 +190,9 @@ async fn try_server(
     let definition = definition.expand(&|name| servers.variable(name))?;
     let (events, mut received) = mpsc::channel(EVENT_CAPACITY);
     let folders = vec![startup.folder.clone()];
-    let (starter, keys) = (servers.starter(), servers.keys());
+    let starter = servers.starter();
+    let keys = servers.keys();
+
     let server = start_server(ServerLaunch { definition, folders, starter, keys }, events);
     let result = loop {
         match received.recv().await {

@@ -12,19 +12,19 @@ use super::runtime::runtime;
 use super::startup::Startup;
 use super::subcommands::print_rows;
 use crate::cli::{Exit, model};
-use avocet_core::i18n::{Localize, LocalizedText, PhraseValue, cli as words};
+use avocet_core::i18n::{Localize, LocalizedText, PhraseValue, cli as phrases};
 use avocet_core::protocol::{Message, Notice, PageRow, Params};
 use avocet_model::{
     Chunk, Endpoint, Model, ModelError, Request, ServerFacts, ToolSchema, learn_facts,
 };
 
 /// Enough for a call of a tool, and for a model that thinks first.
-const MOST_TOKENS: u32 = 1_000;
+const MAX_TOKENS: u32 = 1_000;
 
 /// `model show`.
 pub fn show(startup: &Startup, name: Option<&str>, json: bool) -> Exit {
     let Some(name) = name.map(str::to_owned).or_else(|| model_in_use(startup)) else {
-        return startup.fail(&Notice::error(words::MODEL_NOT_NAMED), Exit::WrongUse);
+        return startup.fail(&Notice::error(phrases::MODEL_NOT_NAMED), Exit::WrongUse);
     };
     let facts = match runtime() {
         Ok(runtime) => runtime.block_on(facts(startup, &name)),
@@ -87,16 +87,16 @@ struct TestReport {
 
 impl TestReport {
     fn rows(&self, model: &str) -> Vec<PageRow> {
-        let ms = |ms: u128| words::TEST_MS.with("ms", ms.to_string());
-        let works = |works: bool| if works { words::TEST_WORKS } else { words::TEST_NOT };
-        let json = self.json.map_or(words::TEST_NOT_NEEDED, works);
+        let ms = |ms: u128| phrases::TEST_MS.with("ms", ms.to_string());
+        let works = |works: bool| if works { phrases::TEST_WORKS } else { phrases::TEST_NOT };
+        let json = self.json.map_or(phrases::TEST_NOT_NEEDED, works);
         let pair = |label, value: PhraseValue| PageRow::pair(label, value);
         vec![
             PageRow::heading(model),
-            pair(words::TEST_FIRST, ms(self.first_ms).into()),
-            pair(words::TEST_WHOLE, ms(self.whole_ms).into()),
-            pair(words::TEST_TOOLS, works(self.tools).into()),
-            pair(words::TEST_JSON, LocalizedText::from(json).into()),
+            pair(phrases::TEST_FIRST, ms(self.first_ms).into()),
+            pair(phrases::TEST_WHOLE, ms(self.whole_ms).into()),
+            pair(phrases::TEST_TOOLS, works(self.tools).into()),
+            pair(phrases::TEST_JSON, LocalizedText::from(json).into()),
         ]
     }
 }
@@ -140,7 +140,10 @@ impl Answer {
 async fn answer(model: &dyn Model, request: Request) -> Result<Answer, ModelError> {
     let started = Instant::now();
     let mut stream = model.stream(request);
-    let (mut text, mut called, mut first_ms) = (String::new(), false, None);
+    let mut text = String::new();
+    let mut called = false;
+    let mut first_ms = None;
+
     while let Some(chunk) = stream.next().await {
         let chunk = chunk?;
         if matches!(chunk, Chunk::Text(_) | Chunk::Thought(_) | Chunk::Call(_)) {
@@ -170,7 +173,7 @@ fn word_schema() -> serde_json::Value {
 fn request(text: &str) -> Request {
     Request {
         messages: vec![Message::user(text)],
-        params: Params { max_tokens: Some(MOST_TOKENS), ..Params::default() },
+        params: Params { max_tokens: Some(MAX_TOKENS), ..Params::default() },
         ..Request::default()
     }
 }

@@ -255,23 +255,29 @@ impl ModelConnector {
         })
     }
 
-    fn endpoint_of(&self, server: Endpoint, model: &str) -> Endpoint {
-        let timeouts = self.timeouts.at(&server.base_url);
-        Endpoint { model: model.to_owned(), timeouts, ..server }
+    fn endpoint_of(&self, endpoint: Endpoint, model: &str) -> Endpoint {
+        let timeouts = self.timeouts.at(&endpoint.base_url);
+        Endpoint { model: model.to_owned(), timeouts, ..endpoint }
     }
 
     /// A connected provider and its model, named as [`models_elsewhere`] lists them.
     fn provider_of<'n>(&self, name: &'n str) -> Option<(ConnectedProvider, &'n str)> {
         let (provider, model) = name.split_once(':')?;
-        let named = |one: &ConnectedProvider| one.name() == provider;
+        let named = |connected_provider: &ConnectedProvider| connected_provider.name() == provider;
         Some((self.keys.providers().into_iter().find(named)?, model))
     }
 
     /// The model with what is known of it: what its server says now, or the last time.
     fn describe(&self, model: Arc<dyn Model>, base_url: &str) -> DescribedModel {
-        let (provider, overrides) = (provider_name(base_url), Arc::clone(&self.overrides));
-        let (memory, url) = (self.facts_memory.clone(), display_address(base_url));
-        let (written, at) = (memory.clone(), url.clone());
+        let provider = provider_name(base_url);
+        let overrides = Arc::clone(&self.overrides);
+
+        let memory = self.facts_memory.clone();
+        let url = display_address(base_url);
+
+        let written = memory.clone();
+        let at = url.clone();
+
         let choices = ModelChoices {
             dialect: self.connection.as_ref().and_then(|connection| connection.dialect),
             prompt: self.connection.as_ref().and_then(|connection| connection.prompt),
@@ -309,10 +315,14 @@ fn check_name(client: Arc<dyn Model>, asked: &Endpoint, key: &KeySource) -> Arc<
     if asked.model.is_empty() || provider.is_empty() || provider == "local" {
         return client;
     }
-    let (endpoint, key) = (asked.clone(), key.clone());
+    let endpoint = asked.clone();
+    let key = key.clone();
+
     let is_known = matches!(key, KeySource::Known(_));
     let list: ListModels = Arc::new(move || {
-        let (endpoint, key) = (endpoint.clone(), key.clone());
+        let endpoint = endpoint.clone();
+        let key = key.clone();
+
         async move { describe_at(endpoint, &key).await }.boxed()
     });
     let check = NameCheck::new(client, display_address(&asked.base_url), list);

@@ -5,7 +5,7 @@ use super::startup::Startup;
 use super::subcommands::print_rows;
 use crate::cli::Exit;
 use crate::cli::args::PluginCommand;
-use avocet_core::i18n::{cli as words, tools as tool_words};
+use avocet_core::i18n::{cli as phrases, tools as tool_words};
 use avocet_core::protocol::{Notice, Requires, Step, StepAction};
 use avocet_safety::tools::Registry;
 use avocet_safety::{PolicyContext, ToolTask, assess};
@@ -13,9 +13,9 @@ use avocet_session::plugins_page;
 use avocet_tools::exec::run_with_terminal;
 use avocet_tools::system::System;
 
-pub fn run_subcommand(startup: &Startup, asked: PluginCommand, json: bool) -> Exit {
+pub fn run_subcommand(startup: &Startup, command: PluginCommand, json: bool) -> Exit {
     let world = startup.system();
-    match asked {
+    match command {
         PluginCommand::List => {
             if let Err(why) = Registry::read(&startup.paths.home, &world) {
                 return startup.fail(&Notice::error(why), Exit::Failed);
@@ -31,13 +31,13 @@ pub fn run_subcommand(startup: &Startup, asked: PluginCommand, json: bool) -> Ex
 }
 
 /// Finds and resolves it as for the model's `plugin.run`, then gives it the terminal.
-fn run(startup: &Startup, world: &System, alias: &str, args: &[String]) -> Exit {
+fn run(startup: &Startup, system: &System, alias: &str, args: &[String]) -> Exit {
     let policy = startup.loaded.settings.policy();
     let place = startup.workspace();
     let input = serde_json::json!({ "alias": alias, "args": args });
-    let work = StepAction::Tool { name: "plugin.run".to_owned(), input };
-    let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
-    let verdict = assess(step, PolicyContext { policy: &policy, place: &place, world });
+    let tool = StepAction::Tool { name: "plugin.run".to_owned(), input };
+    let step = Step { id: String::new(), work: tool, requires: Requires::default(), cwd: None };
+    let verdict = assess(step, PolicyContext { policy: &policy, place: &place, world: system });
     let judged = verdict.judgement();
     let plugin = match (&judged.task, &judged.program) {
         (Some(ToolTask::Fault(fault)), _) => {
@@ -49,7 +49,8 @@ fn run(startup: &Startup, world: &System, alias: &str, args: &[String]) -> Exit 
             (node.path.clone(), plugin.node_args())
         }
         _ => {
-            let why = judged.risk.main_reason().cloned().unwrap_or_else(|| words::NO_REASON.into());
+            let why =
+                judged.risk.main_reason().cloned().unwrap_or_else(|| phrases::NO_REASON.into());
             return startup.fail(&Notice::error(why), Exit::Blocked);
         }
     };

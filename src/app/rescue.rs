@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::startup::Startup;
 use crate::cli::Exit;
-use avocet_core::i18n::cli as words;
+use avocet_core::i18n::cli as phrases;
 use avocet_core::private_dir::private_folder;
 use avocet_core::protocol::Notice;
 use avocet_session::Rescue;
@@ -18,10 +18,10 @@ pub fn write(startup: &Startup, rescue: &Rescue) {
         [paths.data.clone(), paths.state.clone(), paths.home.clone(), std::env::temp_dir()];
     let written = folders.iter().find_map(|folder| create(folder, rescue).ok());
     let notice = match written {
-        Some(file) => {
-            words::RESCUED.with("why", rescue.why.clone()).with("file", file.display().to_string())
-        }
-        None => words::LOST.with("why", rescue.why.clone()),
+        Some(file) => phrases::RESCUED
+            .with("why", rescue.why.clone())
+            .with("file", file.display().to_string()),
+        None => phrases::LOST.with("why", rescue.why.clone()),
     };
     startup.fail(&Notice::error(notice), Exit::Failed);
 }

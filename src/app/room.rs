@@ -7,7 +7,7 @@ use std::thread;
 
 use rustix::process::{Resource, getrlimit};
 
-use avocet_core::i18n::{Phrase, exec as words};
+use avocet_core::i18n::{Phrase, exec as phrases};
 use avocet_core::private_dir::exhausted_resource;
 
 /// The most descriptors that a session needs without a step.
@@ -26,7 +26,7 @@ pub fn missing_resource() -> Option<Phrase> {
     if rustix::io::fcntl_dupfd_cloexec(io::stdin(), DESCRIPTORS.cast_signed()).is_err()
         && rustix::io::fcntl_dupfd_cloexec(io::stdin(), 0).is_ok()
     {
-        return Some(words::NO_DESCRIPTORS);
+        return Some(phrases::NO_DESCRIPTORS);
     }
     let limit = |resource| getrlimit(resource).current;
     let near = limit(Resource::As).is_some() || limit(Resource::Nproc).is_some_and(|n| n < FEW);
@@ -36,9 +36,9 @@ pub fn missing_resource() -> Option<Phrase> {
     let lacks = |bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_err();
     // Each thread reserves address space of its own for what it allocates.
     if lacks(MEMORY + MEMORY_OF_THREADS) {
-        return Some(words::NO_MEMORY);
+        return Some(phrases::NO_MEMORY);
     }
-    try_threads().err().map(|error| exhausted_resource(&error).unwrap_or(words::NO_PROCESSES))
+    try_threads().err().map(|error| exhausted_resource(&error).unwrap_or(phrases::NO_PROCESSES))
 }
 
 /// Starts as many threads as needed, all at once, and lets them end.

@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use super::rescue;
 use super::startup::Startup;
 use crate::cli::{Exit, print};
-use avocet_core::i18n::cli as words;
+use avocet_core::i18n::cli as phrases;
 use avocet_core::protocol::Notice;
 use avocet_session::Rescue;
 
@@ -45,7 +45,7 @@ const SAVING: Duration = Duration::from_secs(60);
 pub fn shutdown_timeout(exit: Exit) -> Duration {
     match exit {
         Exit::Done => SAVING,
-        Exit::Signal(_) => LEAVING.saturating_sub(print::GRACE),
+        Exit::Signal(_) => LEAVING.saturating_sub(print::GRACE_PERIOD),
         _ => LEAVING,
     }
 }
@@ -97,7 +97,7 @@ impl Unsaved {
             Unsaved::Nothing => return true,
             Unsaved::Conversation(rescue) => rescue::write(startup, &rescue),
             Unsaved::Unknown => {
-                startup.fail(&Notice::error(words::LEFT_LATE), Exit::Failed);
+                startup.fail(&Notice::error(phrases::LEFT_LATE), Exit::Failed);
             }
         }
         false

@@ -16,7 +16,7 @@ use crate::cli::script_command::{self, ScriptCommand, SearchFolders};
 use crate::cli::{Cli, Exit, help, output, table};
 use avocet_config::atomic_file;
 use avocet_core::i18n::{
-    Lang, Localize, LocalizedText, PhraseValue, commands, common, config, script_help as words,
+    Lang, Localize, LocalizedText, PhraseValue, commands, common, config, script_help as phrases,
 };
 use avocet_core::protocol::{Notice, PageRow};
 use avocet_present::commands::{Surface, TOPICS, topic_rows};
@@ -75,8 +75,8 @@ fn command_help(topics: &[String], lang: Lang) -> clap::Error {
     page.unwrap_or_else(|| Cli::command().error(ErrorKind::DisplayHelp, ""))
 }
 
-pub fn run(startup: &Startup, asked: &ScriptCommand, json: bool) -> Exit {
-    match asked {
+pub fn run(startup: &Startup, command: &ScriptCommand, json: bool) -> Exit {
+    match command {
         ScriptCommand::List(search) => {
             let library = library(startup, search);
             print_rows(startup, &list(startup, &library), json)
@@ -127,11 +127,11 @@ fn described(library: &ScriptLibrary, name: &str, folder: &Path) -> PageRow {
         Ok(shape) => {
             let title = shape.text_setting("title").or(shape.text_setting("description"));
             let title = title.and_then(|title| title.lines().next());
-            let title = title.map_or_else(|| words::NO_TITLE.into(), PhraseValue::from);
+            let title = title.map_or_else(|| phrases::NO_TITLE.into(), PhraseValue::from);
             PageRow::pair(shape.id(), title)
         }
         Err(why) => {
-            let what = words::UNREADABLE_SCRIPT.with("why", why.localized());
+            let what = phrases::UNREADABLE_SCRIPT.with("why", why.localized());
             PageRow::pair(stem(&file.unwrap_or_default()), what)
         }
     }
@@ -157,7 +157,7 @@ fn show(startup: &Startup, name: &str, library: &ScriptLibrary, json: bool) -> E
     let place = if origin.is_built_in {
         config::FROM_BUILT_IN.into()
     } else {
-        words::SCRIPT_FILE.with("file", origin.file.clone())
+        phrases::SCRIPT_FILE.with("file", origin.file.clone())
     };
     let said = Manifest::load(source, library).map(|shape| shape.interface().to_vec());
     if json {
@@ -184,7 +184,7 @@ fn create(startup: &Startup, name: &str, like: Option<&str>, json: bool) -> Exit
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let is_named = !id.is_empty() && !id.ends_with('/');
     if !is_named || own.is_empty() || own.starts_with('.') || !own.chars().all(is_name) {
-        return startup.fail(&Notice::error(words::NEW_NAME.with("name", name)), Exit::WrongUse);
+        return startup.fail(&Notice::error(phrases::NEW_NAME.with("name", name)), Exit::WrongUse);
     }
     let files = match script_command::new_script_files(&own, like) {
         Ok(files) => files,
@@ -199,7 +199,7 @@ fn create(startup: &Startup, name: &str, like: Option<&str>, json: bool) -> Exit
         match atomic_file::create(&file, text) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                let say = words::NEW_EXISTS.with("file", shown);
+                let say = phrases::NEW_EXISTS.with("file", shown);
                 match at {
                     0 => return startup.fail(&Notice::error(say), Exit::Failed),
                     _ => startup.fail(&Notice::info(say), Exit::Done),
@@ -213,14 +213,14 @@ fn create(startup: &Startup, name: &str, like: Option<&str>, json: bool) -> Exit
     }
     let file = path.with_file_name(format!("{own}{}", ENDINGS[0])).display().to_string();
     if built_in::SCRIPTS.iter().any(|(id, _)| *id == own) {
-        let say = words::NEW_SHADOWS.with("name", own.clone());
+        let say = phrases::NEW_SHADOWS.with("name", own.clone());
         startup.fail(&Notice::warning(say), Exit::Done);
     }
     if json {
         return print_text(startup, &format!("{}\n", json!({ "id": own, "file": file })));
     }
     let run = if is_path { file.clone() } else { own };
-    let say = words::NEW_WRITTEN.with("file", file).with("name", run);
+    let say = phrases::NEW_WRITTEN.with("file", file).with("name", run);
     startup.fail(&Notice::info(say), Exit::Done)
 }
 

@@ -23,7 +23,7 @@ use crate::cli::output;
 use crate::cli::script::{RunFormat, Writer};
 use crate::cli::script_command::SearchFolders;
 use avocet_core::i18n::{
-    Localize, LocalizedText, cli as words, common, script_run, session as session_words,
+    Localize, LocalizedText, cli as phrases, common, script_run, session as session_words,
 };
 use avocet_core::protocol::budget::{Budget, Spent};
 use avocet_core::protocol::{Message, Notice, Provider, Question, StepAction, StepQuestion};
@@ -46,30 +46,30 @@ use avocet_session::session_hooks::ScriptHooks;
 /// Runs a script from the command line.
 pub fn run_script(
     startup: Startup,
-    asked: &RunScript,
+    script: &RunScript,
     json: bool,
     approved: ApprovalFlags,
 ) -> Exit {
     startup.report_problems();
-    let search = SearchFolders { search: asked.search.clone() };
+    let search = SearchFolders { search: script.search.clone() };
     let library = script_commands::library(&startup, &search);
-    let args = match script_args(asked, &startup.folder, &library) {
+    let args = match script_args(script, &startup.folder, &library) {
         Ok(args) => args,
         Err(say) => return report_error(&startup, json, say),
     };
-    let order = RunRequest {
-        script: asked.script.clone(),
+    let request = RunRequest {
+        script: script.script.clone(),
         from: startup.folder.clone(),
         args,
-        streams: !asked.no_stream,
+        streams: !script.no_stream,
         asks_inputs: true,
     };
-    if asked.check {
-        return check(&startup, &order, &library, json);
+    if script.check {
+        return check(&startup, &request, &library, json);
     }
     let built = match session_builder::build(
         &startup,
-        asked.bot.as_deref(),
+        script.bot.as_deref(),
         step_runner::SessionPurpose::Script,
     ) {
         Ok(built) => built,
@@ -77,7 +77,7 @@ pub fn run_script(
     };
     let (event, hear) = mpsc::unbounded_channel();
     let (ask, questions) = mpsc::unbounded_channel();
-    let ask = can_type(asked).then_some(ask);
+    let ask = can_type(script).then_some(ask);
     // The guide has a fixed role and cannot serve as the model of a script.
     let first = built.model_access.first;
     let model = (first.provider != Provider::Guide).then_some(first.model);
@@ -94,17 +94,17 @@ pub fn run_script(
     host.effort = built.model_access.effort;
     host.set_store(startup.shared.store.clone());
     let leaving = [startup.shared.leaving.clone(), host.cancel.clone()];
-    let look =
-        RunFormat { verbose: asked.verbose > 0, ..run_format(&startup, json, asked.no_stream) };
+    let format =
+        RunFormat { verbose: script.verbose > 0, ..run_format(&startup, json, script.no_stream) };
     let (calls, recorded) = mpsc::unbounded_channel();
-    let host = final_host(host, asked.dry_run, calls);
+    let host = final_host(host, script.dry_run, calls);
     let channels = ScriptChannels {
         events: hear,
         questions,
         leaving,
-        clock: RunClock::new(time_limit.filter(|_| !asked.dry_run)),
+        clock: RunClock::new(time_limit.filter(|_| !script.dry_run)),
     };
-    exit_of(run_and_print(order, library, host, channels, look, recorded), &startup, json)
+    exit_of(run_and_print(request, library, host, channels, format, recorded), &startup, json)
 }
 
 fn exit_of(ended: io::Result<ScriptEnd>, startup: &Startup, json: bool) -> Exit {
@@ -159,8 +159,8 @@ fn print_event(writer: &mut Writer<impl io::Write>, event: &ScriptEvent) -> io::
     writer.write_event(event)
 }
 
-fn print_notice(notice: &Notice, look: RunFormat) {
-    let printer = Printer { lang: look.lang, clean: startup::clean };
+fn print_notice(notice: &Notice, format: RunFormat) {
+    let printer = Printer { lang: format.lang, clean: startup::clean };
     messages::notice(&mut output::stderr(), notice, printer);
 }
 
@@ -176,16 +176,17 @@ struct ScriptChannels {
 }
 
 fn run_and_print(
-    order: RunRequest,
+    request: RunRequest,
     library: ScriptLibrary,
     host: Box<dyn ScriptHost>,
     channels: ScriptChannels,
-    look: RunFormat,
+    format: RunFormat,
     mut recorded: RecordedCalls,
 ) -> io::Result<ScriptEnd> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut writer = Writer::new(output::stdout(), look);
-    let came = run_beside(&runtime, || Box::pin(run(order, library, host)), channels, &mut writer)?;
+    let mut writer = Writer::new(output::stdout(), format);
+    let came =
+        run_beside(&runtime, || Box::pin(run(request, library, host)), channels, &mut writer)?;
     runtime.shutdown_background();
     let calls: Vec<_> = std::iter::from_fn(|| recorded.try_recv().ok()).collect();
     match (came, calls.is_empty()) {
@@ -195,13 +196,13 @@ fn run_and_print(
                 writer.write_messages(messages, (calls.len() > 1).then_some(at + 1))?;
             }
             let rest = match came {
-                Err(failure) => Some(words::DRY_REST.with("why", failure.message)),
-                Ok(_) if calls.len() > 1 => Some(words::DRY_STANDS.into()),
+                Err(failure) => Some(phrases::DRY_REST.with("why", failure.message)),
+                Ok(_) if calls.len() > 1 => Some(phrases::DRY_STANDS.into()),
                 Ok(_) => None,
             };
             writer.write_dry_end(rest.as_ref())?;
-            if let Some(rest) = rest.filter(|_| !look.json) {
-                print_notice(&Notice::info(rest), look);
+            if let Some(rest) = rest.filter(|_| !format.json) {
+                print_notice(&Notice::info(rest), format);
             }
             Ok(ScriptEnd::Done)
         }
@@ -292,11 +293,11 @@ async fn conditional<T>(work: Option<&mut BoxFuture<'_, T>>) -> Option<T> {
 
 /// Asks for a value on the terminal: the question and its choices, then a line. Without a line
 /// the question stays unanswered.
-async fn type_answer(asked: InputQuestion, look: RunFormat) -> ScriptAnswer {
-    let (choices, free) = input_choices(&asked.form, look.lang);
+async fn type_answer(question: InputQuestion, run_format: RunFormat) -> ScriptAnswer {
+    let (choices, free) = input_choices(&question.form, run_format.lang);
     let numbered = choices.iter().enumerate();
     let numbered = numbered.map(|(at, choice)| format!("\n  {} {choice}", at + 1));
-    let text = asked.text.text(look.lang) + &numbered.collect::<String>();
+    let text = question.text.text(run_format.lang) + &numbered.collect::<String>();
     let mut prompt = format!("{}\n> ", startup::clean(&text));
     loop {
         let line = tokio::task::spawn_blocking(move || read_answer(&prompt)).await;
@@ -305,7 +306,7 @@ async fn type_answer(asked: InputQuestion, look: RunFormat) -> ScriptAnswer {
         let number = typed.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let named = choices.iter().position(|choice| choice.eq_ignore_ascii_case(typed));
         let number = number.filter(|at| *at < choices.len());
-        let picked = named.or_else(|| match &asked.form {
+        let picked = named.or_else(|| match &question.form {
             InputForm::Confirm => position_of_letter(typed).or(number),
             InputForm::Text { .. } => None,
             InputForm::Choice { .. } => number,
@@ -315,7 +316,7 @@ async fn type_answer(asked: InputQuestion, look: RunFormat) -> ScriptAnswer {
             None if free => return ScriptAnswer::Input(InputAnswer::Text(typed.to_owned())),
             None => {
                 let what = script_run::INPUT_ONE_OF.with("list", choices.join(", "));
-                prompt = format!("{}\n> ", startup::clean(&what.text(look.lang)));
+                prompt = format!("{}\n> ", startup::clean(&what.text(run_format.lang)));
             }
         }
     }
@@ -333,15 +334,15 @@ fn read_answer(prompt: &str) -> io::Result<Option<String>> {
     write!(out, "{prompt}")?;
     out.flush()?;
     let mut line = String::new();
-    let read = io::stdin().lock().take(MOST_TYPED).read_line(&mut line)?;
+    let read = io::stdin().lock().take(MAX_TYPED).read_line(&mut line)?;
     Ok((read > 0).then_some(line))
 }
 
 /// Whether a line can be typed at the terminal: not if the arguments come from it.
-fn can_type(asked: &RunScript) -> bool {
+fn can_type(script: &RunScript) -> bool {
     io::stdin().is_terminal()
         && output::stderr().is_terminal()
-        && !asked.args.iter().any(|word| word == PIPED)
+        && !script.args.iter().any(|word| word == PIPED)
 }
 
 /// The host of the run, or of one that calls no model.
@@ -369,25 +370,25 @@ fn run_budget(startup: &Startup) -> Budget {
 
 /// The argument that means standard input, and the maximum size of that, in bytes.
 const PIPED: &str = "-";
-const MOST_TYPED: u64 = 16 << 20;
+const MAX_TYPED: u64 = 16 << 20;
 
 /// The arguments as typed, and the text of standard input if it is asked for. What is typed wins.
 fn script_args(
-    asked: &RunScript,
+    script: &RunScript,
     from: &Path,
     library: &ScriptLibrary,
 ) -> Result<ScriptArgs, LocalizedText> {
     let (piped, typed): (Vec<&String>, Vec<&String>) =
-        asked.args.iter().partition(|word| *word == PIPED);
+        script.args.iter().partition(|word| *word == PIPED);
     let typed: Vec<&str> = typed.into_iter().map(String::as_str).collect();
     // A script that cannot be read is reported when it runs.
-    let shape = library.find(&asked.script, from).and_then(|it| Manifest::load(it, library)).ok();
+    let shape = library.find(&script.script, from).and_then(|it| Manifest::load(it, library)).ok();
     let inputs = shape.map(|shape| shape.inputs).unwrap_or_default();
     let typed = ScriptArgs::from_words(&inputs, &typed, !piped.is_empty())?;
-    if piped.is_empty() || asked.check {
+    if piped.is_empty() || script.check {
         return Ok(typed);
     }
-    let text = read_piped(io::stdin().lock(), MOST_TYPED)?;
+    let text = read_piped(io::stdin().lock(), MAX_TYPED)?;
     let mut args = input::piped_args(&inputs, &text);
     args.extend(&inputs, typed);
     Ok(args)
@@ -395,12 +396,12 @@ fn script_args(
 
 /// The text of standard input. A part of it would be another text, so a longer one is refused.
 fn read_piped(input: impl Read, most: u64) -> Result<String, LocalizedText> {
-    let failed = |why: String| words::ARGS_NO_INPUT.with("why", why);
+    let failed = |why: String| phrases::ARGS_NO_INPUT.with("why", why);
     let mut bytes = Vec::new();
     let read = input.take(most + 1).read_to_end(&mut bytes);
     read.map_err(|error| failed(error.to_string()))?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
-        return Err(words::ARGS_LONG_INPUT.with("most", most >> 20));
+        return Err(phrases::ARGS_LONG_INPUT.with("most", most >> 20));
     }
     String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
 }
@@ -448,21 +449,21 @@ fn answers(approved: ApprovalFlags, ask: Option<mpsc::UnboundedSender<AskedInput
     })
 }
 
-fn report_error(startup: &Startup, json: bool, say: LocalizedText) -> Exit {
+fn report_error(startup: &Startup, json: bool, text: LocalizedText) -> Exit {
     if json {
-        let came = Err(LocatedError::new(say));
+        let came = Err(LocatedError::new(text));
         return match Writer::new(output::stdout(), run_format(startup, json, true)).write_end(&came)
         {
             Ok(()) => Exit::Failed,
             Err(error) => startup.fail_io(&error),
         };
     }
-    startup.fail(&Notice::error(say), Exit::Failed)
+    startup.fail(&Notice::error(text), Exit::Failed)
 }
 
 /// Reads and checks a script without running any of it; every fault is reported.
-fn check(startup: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bool) -> Exit {
-    let source = match library.find(&order.script, &order.from) {
+fn check(startup: &Startup, request: &RunRequest, library: &ScriptLibrary, json: bool) -> Exit {
+    let source = match library.find(&request.script, &request.from) {
         Ok(source) => source,
         Err(failure) => return report_error(startup, json, failure.localized()),
     };
@@ -481,15 +482,15 @@ fn check(startup: &Startup, order: &RunRequest, library: &ScriptLibrary, json: b
     let said = common::NO_PROBLEMS.with("file", shape.origin.file.clone());
     let [takes, gives] = shape.interface();
     let value = [said, takes, gives].map(|it| it.text(lang)).join("\n");
-    let done = RunResult { value: Value::String(value), visible: Vec::new() };
-    match Writer::new(output::stdout(), run_format(startup, json, true)).write_end(&Ok(done)) {
+    let result = RunResult { value: Value::String(value), visible: Vec::new() };
+    match Writer::new(output::stdout(), run_format(startup, json, true)).write_end(&Ok(result)) {
         Ok(()) => Exit::Done,
         Err(error) => startup.fail_io(&error),
     }
 }
 
 /// The most calls of a dry run: a loop may wait for a reply that never comes.
-const MOST_DRY: usize = 32;
+const MAX_DRY: usize = 32;
 
 /// A host without a model: each call is recorded, and answered with a placeholder.
 /// Nothing is changed: files are read, and other steps are skipped.
@@ -504,8 +505,8 @@ impl ScriptHost for DryRunHost {
         &mut self,
         call: ModelCall,
     ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
-        if self.count >= MOST_DRY {
-            return stream::iter([Err(words::DRY_RUN.into())]).boxed();
+        if self.count >= MAX_DRY {
+            return stream::iter([Err(phrases::DRY_RUN.into())]).boxed();
         }
         self.count += 1;
         // The run is being dropped: there is no receiver.
@@ -526,8 +527,8 @@ impl ScriptHost for DryRunHost {
         std::future::ready(true).boxed()
     }
 
-    fn ask_input(&mut self, asked: InputQuestion) -> BoxFuture<'_, Option<InputAnswer>> {
-        let answer = match asked.form {
+    fn ask_input(&mut self, question: InputQuestion) -> BoxFuture<'_, Option<InputAnswer>> {
+        let answer = match question.form {
             InputForm::Text { default } => {
                 InputAnswer::Text(default.unwrap_or_else(|| "<input>".to_owned()))
             }
@@ -546,11 +547,11 @@ impl ScriptHost for DryRunHost {
 
     fn run_step(
         &mut self,
-        work: StepAction,
-        permission: Option<LocalizedText>,
+        action: StepAction,
+        text: Option<LocalizedText>,
     ) -> BoxFuture<'_, Result<String, StepError>> {
-        match work.tool() {
-            "file.read" => self.inner.run_step(work, permission),
+        match action.tool() {
+            "file.read" => self.inner.run_step(action, text),
             tool => std::future::ready(Ok(format!("<output of {tool}>"))).boxed(),
         }
     }

@@ -18,7 +18,7 @@ use avocet_config::approvals::{Approvals, Side};
 use avocet_config::diagnostic;
 use avocet_config::extensions::bot;
 use avocet_config::project_kind::describe_project;
-use avocet_core::i18n::{Localize, LocalizedText, cli, session as words};
+use avocet_core::i18n::{Localize, LocalizedText, cli, session as phrases};
 use avocet_core::private_dir::beside;
 use avocet_core::protocol::{ApprovalMode, Notice, NoticeLevel, SessionInfo};
 use avocet_mcp::ServerDefinition;
@@ -55,7 +55,9 @@ fn kept_jobs(startup: &Startup, purpose: SessionPurpose) -> Option<KeptJobs> {
 /// Removes the incomplete files of killed runs, in parallel with the start.
 fn sweep(startup: &Startup) {
     let paths = &startup.paths;
-    let (kept, journals) = (file::Backups::new(paths.backups()), paths.journals());
+    let kept = file::Backups::new(paths.backups());
+    let journals = paths.journals();
+
     let outputs = paths.outputs();
     let folders = paths.program_files().into_iter().chain([paths.drafts(), paths.approvals()]);
     let folders: Vec<PathBuf> = folders.collect();
@@ -74,7 +76,9 @@ fn first_model(
     connector: &ModelConnector,
     purpose: SessionPurpose,
 ) -> Result<Connected, LocalizedText> {
-    let (mode, lang) = (startup.loaded.settings.mode, startup.loaded.settings.lang);
+    let mode = startup.loaded.settings.mode;
+    let lang = startup.loaded.settings.lang;
+
     match purpose {
         SessionPurpose::Chat => connector.model_of_chats(&startup.chat_model, mode, lang),
         _ => connector.initial_model(mode, lang),
@@ -98,8 +102,8 @@ pub fn build_with(
     offers: EditorOffers,
 ) -> Result<SessionConfig, StartError> {
     let settings = &startup.loaded.settings;
-    let fail = |say: LocalizedText, exit| StartError {
-        notice: Box::new(Notice::error(say)),
+    let fail = |text: LocalizedText, exit| StartError {
+        notice: Box::new(Notice::error(text)),
         exit,
         printer: startup.printer(),
     };
@@ -174,7 +178,7 @@ fn servers(
     startup: &Startup,
     purpose: SessionPurpose,
     (exec, security): (&Exec, &Security),
-    first: Vec<ServerDefinition>,
+    definitions: Vec<ServerDefinition>,
 ) -> Option<Box<dyn McpAccess>> {
     let has_user = match purpose {
         SessionPurpose::Screen => true,
@@ -187,7 +191,7 @@ fn servers(
         place: security.place.clone(),
         world: Arc::clone(&security.world),
     };
-    Some(Box::new(FolderServers::new(startup, starter, first, has_user)))
+    Some(Box::new(FolderServers::new(startup, starter, definitions, has_user)))
 }
 
 fn hooks(startup: &Startup, purpose: SessionPurpose, exec: &Exec) -> Option<Box<dyn HookAccess>> {
@@ -264,24 +268,24 @@ fn persona(startup: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedTex
 }
 
 fn exposed_key_notice(startup: &Startup) -> Option<Notice> {
-    let notice = Notice::warning(words::KEY_IN_THE_OPEN.with("host", exposed_key_host(startup)?));
-    Some(notice.with_hint(words::KEY_IN_THE_OPEN_HINT))
+    let notice = Notice::warning(phrases::KEY_IN_THE_OPEN.with("host", exposed_key_host(startup)?));
+    Some(notice.with_hint(phrases::KEY_IN_THE_OPEN_HINT))
 }
 
 /// Without a registry, slothtool has nothing to run.
-fn usable_tools(startup: &Startup, exec: &Exec, desk: &file::FileToolState) -> Toolbox {
-    let all = tools(exec, desk);
+fn usable_tools(startup: &Startup, exec: &Exec, state: &file::FileToolState) -> Toolbox {
+    let all = tools(exec, state);
     let has_registry = Registry::registry_path(&startup.paths.home).exists();
     if has_registry { all } else { all.hiding(&OF_SLOTHTOOL) }
 }
 
-fn tools(exec: &Exec, desk: &file::FileToolState) -> Toolbox {
+fn tools(exec: &Exec, state: &file::FileToolState) -> Toolbox {
     let mut tools = exec_tools(exec);
-    tools.extend(file::all(desk));
+    tools.extend(file::all(state));
     tools.extend(interaction::all());
     tools.push(Arc::new(WebFetch::default()));
-    let host = desk.read_tracker.host.clone();
-    Toolbox::new(tools).with_backups(desk.backups.clone()).with_file_host(host)
+    let host = state.read_tracker.host.clone();
+    Toolbox::new(tools).with_backups(state.backups.clone()).with_file_host(host)
 }
 
 fn file_tool_state(startup: &Startup, host: Option<Arc<dyn FileHost>>) -> file::FileToolState {
@@ -322,12 +326,12 @@ fn apply_run_options(
         return Ok(tools);
     }
     let known: Vec<&str> = tools.iter().map(Tool::name).chain(OF_SESSION).collect();
-    let offered = ToolRestriction { skill: String::new(), tools: names.clone() };
-    match offered.unknown_tool(&known) {
+    let restriction = ToolRestriction { skill: String::new(), tools: names.clone() };
+    match restriction.unknown_tool(&known) {
         Some(name) => Err(cli::NO_SUCH_TOOL.with("name", name).with("known", known.join(", "))),
         None => {
-            security.policy.offered = Some(offered.clone());
-            Ok(tools.offering(offered))
+            security.policy.offered = Some(restriction.clone());
+            Ok(tools.offering(restriction))
         }
     }
 }
@@ -347,14 +351,14 @@ pub fn remembered_policy(startup: &Startup) -> (Policy, Approvals, Option<Locali
 /// The policy with the rules remembered for this folder, and the way to remember more.
 fn build_security(
     startup: &Startup,
-    world: System,
+    system: System,
     redactor: Arc<Redactor>,
 ) -> (Security, Option<LocalizedText>) {
     let (policy, mut approvals, said) = remembered_policy(startup);
-    let guard = Security {
+    let security = Security {
         policy,
         place: startup.workspace(),
-        world: Arc::new(world),
+        world: Arc::new(system),
         redactor,
         keep_rule: Box::new(move |rule, memory| {
             let rule = rule.to_string();
@@ -367,13 +371,13 @@ fn build_security(
         session_rules: Vec::new(),
         trust: TrustPrompt::without_question(),
     };
-    (guard, said)
+    (security, said)
 }
 
 /// Without a screen the question is not asked; a notice says what that means.
 fn untrusted_notice(startup: &Startup) -> Option<Notice> {
-    let how = words::TRUST_HOW_HEADLESS.with("folder", startup.folder.display().to_string());
-    (!startup.trusted).then(|| Notice::info(words::TRUST_HELD_BACK).with_hint(how))
+    let how = phrases::TRUST_HOW_HEADLESS.with("folder", startup.folder.display().to_string());
+    (!startup.trusted).then(|| Notice::info(phrases::TRUST_HELD_BACK).with_hint(how))
 }
 
 fn session_info(

@@ -20,7 +20,7 @@ use avocet_config::{
     ConfigDiagnostic, ConfigError, Environment, Loaded, Paths, SettingsLayer, Sources, atomic_file,
     edit, load,
 };
-use avocet_core::i18n::{Lang, Localize, cli as words};
+use avocet_core::i18n::{Lang, Localize, cli as phrases};
 use avocet_core::protocol::{ApprovalMode, Notice};
 use avocet_present::commands;
 use avocet_safety::redact::{self, Redactor, is_random, is_secret_name};
@@ -76,7 +76,9 @@ pub struct StepOptions {
 
 impl StepOptions {
     fn from_command_line(cli: &Cli) -> StepOptions {
-        let (allow, tools) = (cli.run.allow.clone(), cli.run.tools.clone());
+        let allow = cli.run.allow.clone();
+        let tools = cli.run.tools.clone();
+
         let in_container = cli.run.container.is_some();
         StepOptions { mode: cli.approval_mode(), allow, tools, in_container }
     }
@@ -108,7 +110,7 @@ impl Startup {
             Paths::find(&environment).map_err(|fault| start_error(fault.localized(), lang))?;
         let folder = resolve_folder(cli.run.cwd.as_deref(), lang)?;
         if let Some(named) = cli.run.trust.as_deref().filter(|named| !named.is_dir()) {
-            let say = words::TRUST_NO_FOLDER.with("folder", named.display().to_string());
+            let say = phrases::TRUST_NO_FOLDER.with("folder", named.display().to_string());
             return Err(start_error(say, lang));
         }
         container::check(cli, &paths).map_err(|say| start_error(say, lang))?;
@@ -237,7 +239,9 @@ impl Startup {
         let own = own.filter(|own| !holds(own)).collect();
         let moved = moved_paths(&self.environment);
         let secret = self.environment.iter().filter_map(|(name, value)| {
-            let (name, value) = (name.to_str()?, value.to_str()?);
+            let name = name.to_str()?;
+            let value = value.to_str()?;
+
             safety::redact::is_secret_variable(name, value).then(|| name.to_owned())
         });
         let secret_variables = secret.collect();
@@ -313,7 +317,7 @@ impl Startup {
 
     pub fn fail_io(&self, error: &io::Error) -> Exit {
         self.fail(
-            &Notice::error(words::PROGRAM_BROKEN.with("why", error.to_string())),
+            &Notice::error(phrases::PROGRAM_BROKEN.with("why", error.to_string())),
             Exit::Failed,
         )
     }
@@ -340,7 +344,9 @@ impl Startup {
 
     /// The same, for callers that learn later whether the folder is trusted.
     pub fn search_path_finder(&self) -> FindPlaces {
-        let (paths, folder) = (self.paths.clone(), self.folder.clone());
+        let paths = self.paths.clone();
+        let folder = self.folder.clone();
+
         Arc::new(move |trusted| {
             let project = trusted.then_some(folder.as_path());
             let places = SearchPath::new(&paths, project, &commands::built_in_names())
@@ -357,7 +363,9 @@ impl Startup {
 
     fn known_secrets(&self, keeps: bool) -> Redactor {
         let named = self.environment.iter().filter_map(|(name, value)| {
-            let (name, value) = (name.to_str()?, value.to_str()?);
+            let name = name.to_str()?;
+            let value = value.to_str()?;
+
             (is_secret_name(name) && is_random(value)).then(|| (name.to_owned(), value.to_owned()))
         });
         let own = self.loaded.settings.connection.iter().filter_map(|connection| {
@@ -387,14 +395,14 @@ impl Startup {
     }
 
     /// The sandbox of the settings, not tested yet.
-    pub fn sandbox(&self, world: &System) -> Sandbox {
-        Sandbox::new(self.loaded.settings.sandbox, self.sandbox_paths(world))
+    pub fn sandbox(&self, system: &System) -> Sandbox {
+        Sandbox::new(self.loaded.settings.sandbox, self.sandbox_paths(system))
             .with_run_folder(Arc::clone(&self.shared.temp))
             .with_trial(self.shared.sandbox_trial.clone())
     }
 
-    pub fn sandbox_paths(&self, world: &System) -> SandboxPaths {
-        self.surroundings.sandbox_paths.get_or_make(|| self.find_sandbox_paths(world))
+    pub fn sandbox_paths(&self, system: &System) -> SandboxPaths {
+        self.surroundings.sandbox_paths.get_or_make(|| self.find_sandbox_paths(system))
     }
 
     fn find_sandbox_paths(&self, world: &System) -> SandboxPaths {
@@ -423,7 +431,9 @@ impl Startup {
 
     /// The folders of scripts, for callers that learn later whether the folder is trusted.
     pub fn script_folder_finder(&self) -> FindScripts {
-        let (own, folder) = (self.paths.scripts(), self.folder.clone());
+        let own = self.paths.scripts();
+        let folder = self.folder.clone();
+
         let given = self.trust.trusted_folder.clone();
         let allowed = self.loaded.settings.script_environment.iter();
         let environment: BTreeMap<String, String> = allowed
@@ -507,12 +517,12 @@ fn early_lang(cli: &Cli, environment: &Environment) -> Lang {
 fn resolve_folder(named: Option<&Path>, lang: Lang) -> Result<PathBuf, StartError> {
     let asked = match named {
         Some(named) => named.to_owned(),
-        None => std::env::current_dir().map_err(|_| start_error(words::NO_FOLDER_HERE, lang))?,
+        None => std::env::current_dir().map_err(|_| start_error(phrases::NO_FOLDER_HERE, lang))?,
     };
     match asked.canonicalize() {
         Ok(folder) if folder.is_dir() => Ok(folder),
         Ok(_) | Err(_) => {
-            let say = words::NO_FOLDER.with("folder", asked.display().to_string());
+            let say = phrases::NO_FOLDER.with("folder", asked.display().to_string());
             Err(start_error(say, lang))
         }
     }
@@ -528,9 +538,9 @@ fn check_named_settings(
     if let Some(theme) = &cli.look.theme {
         user_themes::check_setting(paths, "theme", theme).map_err(|why| start_error(why, lang))?;
     }
-    let is_unknown = |problem: &&ConfigDiagnostic| {
-        problem.origin == DiagnosticSource::CommandLine
-            && matches!(problem.fault, ConfigError::NoProfile { .. })
+    let is_unknown = |diagnostic: &&ConfigDiagnostic| {
+        diagnostic.origin == DiagnosticSource::CommandLine
+            && matches!(diagnostic.fault, ConfigError::NoProfile { .. })
     };
     match loaded.problems.iter().find(is_unknown) {
         Some(problem) => Err(start_error(problem.localized(), lang)),

@@ -7,7 +7,7 @@ use super::startup::Startup;
 use avocet_config::paths::project_files;
 use avocet_config::trust::{FolderTrust, TrustLevel};
 use avocet_config::{Settings, diagnostic, toolchain, trust};
-use avocet_core::i18n::{LocalizedText, session as words};
+use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_model::exposed_host;
 use avocet_safety::redact::Redactor;
 use avocet_safety::{self as safety, Policy, PolicyContext};
@@ -58,13 +58,13 @@ pub struct StepRunner {
 impl StepRunner {
     pub fn new(
         startup: &Startup,
-        world: &System,
-        desk: &file::FileToolState,
+        system: &System,
+        state: &file::FileToolState,
         redactor: &Arc<Redactor>,
     ) -> StepRunner {
         StepRunner {
-            exec: exec(startup, world, redactor),
-            read_tracker: desk.read_tracker.clone(),
+            exec: exec(startup, system, redactor),
+            read_tracker: state.read_tracker.clone(),
             redactor: Arc::clone(redactor),
             checkpoints: None,
         }
@@ -75,9 +75,9 @@ impl StepRunner {
         self.with_checkpoints(machine(startup, &self.read_tracker, &self.redactor))
     }
 
-    pub fn with_checkpoints(&self, world: System) -> System {
+    pub fn with_checkpoints(&self, system: System) -> System {
         let checkpoints = self.checkpoints.clone();
-        world.with_checkpoints(checkpoints.map(|checkpoints| checkpoints as Arc<dyn UndoCoverage>))
+        system.with_checkpoints(checkpoints.map(|checkpoints| checkpoints as Arc<dyn UndoCoverage>))
     }
 }
 
@@ -86,7 +86,7 @@ pub fn machine(startup: &Startup, read: &ReadTracker, redactor: &Arc<Redactor>) 
     startup.system().with_read_tracker(read.clone()).with_secrets(Arc::clone(redactor))
 }
 
-pub fn exec_setup(startup: &Startup, world: &System, redactor: &Arc<Redactor>) -> Setup {
+pub fn exec_setup(startup: &Startup, system: &System, redactor: &Arc<Redactor>) -> Setup {
     let settings = &startup.loaded.settings;
     Setup {
         shell: startup
@@ -103,7 +103,7 @@ pub fn exec_setup(startup: &Startup, world: &System, redactor: &Arc<Redactor>) -
                 .iter()
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
-            path: world.child_path(),
+            path: system.child_path(),
             own_keys: own_keys(settings),
             keep: Vec::new(),
             set: toolchain::default(&startup.environment, &startup.paths.home)
@@ -121,9 +121,9 @@ pub fn exec_setup(startup: &Startup, world: &System, redactor: &Arc<Redactor>) -
     }
 }
 
-pub fn exec(startup: &Startup, world: &System, redactor: &Arc<Redactor>) -> Exec {
-    Exec::new(exec_setup(startup, world, redactor))
-        .with_sandbox(Arc::new(startup.sandbox(world)))
+pub fn exec(startup: &Startup, system: &System, redactor: &Arc<Redactor>) -> Exec {
+    Exec::new(exec_setup(startup, system, redactor))
+        .with_sandbox(Arc::new(startup.sandbox(system)))
         .with_exit_token(startup.shared.leaving.clone())
         .with_step_watch(Arc::new(startup.shared.watchdog.clone()))
 }
@@ -139,12 +139,16 @@ pub fn trust_prompt(startup: &Startup) -> TrustPrompt {
     let known = &startup.trust;
     let because = match known.standing {
         _ if known.is_named => None,
-        FolderTrust::Unknown => Some(words::TRUST_NEW.into()),
-        FolderTrust::Changed => Some(words::TRUST_CHANGED.into()),
+        FolderTrust::Unknown => Some(phrases::TRUST_NEW.into()),
+        FolderTrust::Changed => Some(phrases::TRUST_CHANGED.into()),
         FolderTrust::Known(TrustLevel::Trusted | TrustLevel::Below | TrustLevel::ReadOnly) => None,
     };
-    let (mut kept, mut survey) = (known.store.clone(), known.survey.clone());
-    let (place, system) = (startup.workspace(), startup.system());
+    let mut kept = known.store.clone();
+    let mut survey = known.survey.clone();
+
+    let place = startup.workspace();
+    let system = startup.system();
+
     let folder = startup.folder.clone();
     let above = trust::trustable_parent(&folder, &startup.paths.home).map(Path::to_owned);
     TrustPrompt {
@@ -162,8 +166,8 @@ pub fn trust_prompt(startup: &Startup) -> TrustPrompt {
             let done = below
                 .map_or(Ok(()), |above| kept.set(above, &trust::survey(above), TrustLevel::Below));
             let policy = Policy::default();
-            let scene = PolicyContext { policy: &policy, place: &place, world: &system };
-            survey.hooks = Some(safety::hooks_digest(scene));
+            let cx = PolicyContext { policy: &policy, place: &place, world: &system };
+            survey.hooks = Some(safety::hooks_digest(cx));
             let done = done.and_then(|()| kept.set(&folder, &survey, level));
             done.map_err(|error| diagnostic::io_reason(&error))
         }),

@@ -23,7 +23,7 @@ use crate::cli::{Exit, config, model, output, policy, session, shell_files, tabl
 use avocet_config::extensions::ExtensionLibrary;
 use avocet_config::project_instructions;
 use avocet_config::{Connection, Environment};
-use avocet_core::i18n::{Localize, LocalizedText, cli as words, common};
+use avocet_core::i18n::{Localize, LocalizedText, cli as phrases, common};
 use avocet_core::protocol::{
     ApprovalMode, InstructionFile, Notice, Page, PageRow, SessionInfo, StepAction,
 };
@@ -35,7 +35,7 @@ use avocet_store::{Database, StoreError};
 use avocet_tools::sandbox::Sandbox;
 
 /// `policy explain` and `policy list`.
-pub fn policy(startup: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit {
+pub fn policy(startup: &Startup, policy_command: &args::PolicyCommand, json: bool) -> Exit {
     let world = startup.system();
     // The verdict of the policy, as for a batch; a note adds that in this folder every command
     // asks.
@@ -47,10 +47,10 @@ pub fn policy(startup: &Startup, asked: &args::PolicyCommand, json: bool) -> Exi
     if rules.approval != ApprovalMode::Ask {
         rules.shelter = startup.sandbox(&world).status();
     }
-    let scene = PolicyContext { policy: &rules, place: &place, world: &world };
+    let cx = PolicyContext { policy: &rules, place: &place, world: &world };
     let lang = startup.lang();
     startup.report_problems();
-    match asked {
+    match policy_command {
         args::PolicyCommand::List => print_rows(startup, &policy::list(), json),
         args::PolicyCommand::Rules => print_rows(startup, &policy::rules(), json),
         args::PolicyCommand::Permissions => print_permissions(startup, json),
@@ -67,18 +67,18 @@ pub fn policy(startup: &Startup, asked: &args::PolicyCommand, json: bool) -> Exi
         }
         args::PolicyCommand::Explain { tool: Some(name), args, .. } => {
             match policy::tool(name, args.as_deref()) {
-                Ok(work) => print_verdict(startup, &work, scene, json),
+                Ok(work) => print_verdict(startup, &work, cx, json),
                 Err(why) => startup.fail(&Notice::error(why), Exit::WrongUse),
             }
         }
         args::PolicyCommand::Explain { words, .. } => {
             let Some((program, args)) = words.split_first() else {
-                return startup.fail(&Notice::error(words::NO_PROGRAM), Exit::WrongUse);
+                return startup.fail(&Notice::error(phrases::NO_PROGRAM), Exit::WrongUse);
             };
             if !startup.trusted {
-                startup.fail(&Notice::info(words::EXPLAIN_UNTRUSTED), Exit::Done);
+                startup.fail(&Notice::info(phrases::EXPLAIN_UNTRUSTED), Exit::Done);
             }
-            print_verdict(startup, &policy::command(program, args), scene, json)
+            print_verdict(startup, &policy::command(program, args), cx, json)
         }
     }
 }
@@ -106,15 +106,15 @@ fn print_permissions(startup: &Startup, json: bool) -> Exit {
 
 fn print_verdict(
     startup: &Startup,
-    work: &StepAction,
-    scene: PolicyContext<'_>,
+    action: &StepAction,
+    cx: PolicyContext<'_>,
     json: bool,
 ) -> Exit {
     let lang = startup.lang();
     let text = if json {
-        policy::explain_json(work, scene, lang).to_string()
+        policy::explain_json(action, cx, lang).to_string()
     } else {
-        policy::explain_one(work, scene, lang)
+        policy::explain_one(action, cx, lang)
     };
     print_text(startup, &format!("{text}\n"))
 }
@@ -151,13 +151,17 @@ async fn fetch_models(connection: Option<Connection>, keys: KeyFinder) -> ModelL
 }
 
 /// `session …`.
-pub fn session(startup: &Startup, asked: &args::SessionCommand, json: bool) -> Exit {
+pub fn session(startup: &Startup, command: &args::SessionCommand, json: bool) -> Exit {
     let redactor = startup.redactor(false);
-    let (store, lang) = (&startup.shared.store, startup.lang());
+    let store = &startup.shared.store;
+    let lang = startup.lang();
+
     let clean = if output::stdout().is_terminal() { super::startup::clean } else { str::to_owned };
-    let (folder, redactor) = (&startup.folder, &redactor);
+    let folder = &startup.folder;
+    let redactor = &redactor;
+
     let query = session::SessionQuery { store, folder, redactor, json, lang, clean };
-    match session::run(asked, &query, &mut output::stdout()) {
+    match session::run(command, &query, &mut output::stdout()) {
         Ok((answered, fault)) => {
             if let Some(fault) = fault {
                 startup.fail(&Notice::warning(fault), Exit::Done);
@@ -185,7 +189,7 @@ pub fn session(startup: &Startup, asked: &args::SessionCommand, json: bool) -> E
 /// checked before the start.
 pub fn session_to_resume(
     startup: &Startup,
-    take: &args::ResumeChoice,
+    choice: &args::ResumeChoice,
 ) -> Result<String, Box<(Notice, Exit)>> {
     let failed = |error: StoreError| Box::new((Notice::error(error.localized()), Exit::Failed));
     let store = &startup.shared.store;
@@ -194,15 +198,15 @@ pub fn session_to_resume(
     if let Some(fault) = fault {
         startup.fail(&Notice::warning(fault.localized()), Exit::Done);
     }
-    let known = match take {
+    let known = match choice {
         args::ResumeChoice::Choose => {
-            return Err(Box::new((Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse)));
+            return Err(Box::new((Notice::error(phrases::NO_SESSION_NAMED), Exit::WrongUse)));
         }
         args::ResumeChoice::Id(id) => disk.find(id).map_err(failed)?,
         args::ResumeChoice::Last => {
             disk.last_in_folder(&folder).map_err(failed)?.ok_or_else(|| {
-                let notice = Notice::error(words::NONE_TO_CONTINUE.with("folder", folder));
-                Box::new((notice.with_hint(words::NONE_TO_CONTINUE_HINT), Exit::WrongUse))
+                let notice = Notice::error(phrases::NONE_TO_CONTINUE.with("folder", folder));
+                Box::new((notice.with_hint(phrases::NONE_TO_CONTINUE_HINT), Exit::WrongUse))
             })?
         }
     };
@@ -213,14 +217,14 @@ pub fn session_to_resume(
 }
 
 /// `config …`.
-pub fn config(startup: &Startup, asked: &ConfigCommand, json: bool) -> Exit {
+pub fn config(startup: &Startup, command: &ConfigCommand, json: bool) -> Exit {
     let file = startup.paths.settings();
-    if let ConfigCommand::Set { key, value } = asked
+    if let ConfigCommand::Set { key, value } = command
         && let Err(why) = user_themes::check_setting(&startup.paths, key, value)
     {
         return startup.fail(&Notice::error(why), Exit::WrongUse);
     }
-    match config::run(asked, &file, &startup.loaded, json, startup.lang()) {
+    match config::run(command, &file, &startup.loaded, json, startup.lang()) {
         Ok(config::ConfigAnswer::Out(text)) => print_text(startup, &text),
         Ok(config::ConfigAnswer::Message(say)) => startup.fail(&Notice::info(say), Exit::Done),
         Err(error) => startup.fail(&Notice::error(error.localized()), Exit::WrongUse),
@@ -235,7 +239,7 @@ pub fn doctor(startup: &Startup, json: bool) -> Exit {
     };
     let world = startup.system();
     let terminal = terminal_info(&startup.environment);
-    let found = DoctorFindings {
+    let findings = DoctorFindings {
         paths: &startup.paths,
         loaded: &startup.loaded,
         key_place: key_place(startup),
@@ -257,8 +261,8 @@ pub fn doctor(startup: &Startup, json: bool) -> Exit {
         servers: &ServerFiles::new(startup).rows(startup.trusted),
         hooks: &read_hooks(&hook_folders(startup), startup.trusted),
     };
-    let said = print_rows(startup, &doctor::rows(&found), json);
-    if said == Exit::Done { doctor::exit(&found) } else { said }
+    let said = print_rows(startup, &doctor::rows(&findings), json);
+    if said == Exit::Done { doctor::exit(&findings) } else { said }
 }
 
 /// The page of `/doctor`: the same findings, gathered while the session continues.
@@ -317,11 +321,11 @@ fn ineffective_rules(
 ) -> Vec<avocet_core::i18n::LocalizedText> {
     let policy = loaded.settings.policy();
     let place = policy::workspace_in(folder, home, true, world);
-    let scene = PolicyContext { policy: &policy, place: &place, world };
+    let cx = PolicyContext { policy: &policy, place: &place, world };
     policy
         .allowed
         .iter()
-        .filter_map(|rule| avocet_safety::why_never_applies(rule, None, scene))
+        .filter_map(|rule| avocet_safety::why_never_applies(rule, None, cx))
         .collect()
 }
 
@@ -356,7 +360,7 @@ pub fn manual(startup: &Startup, folder: Option<&Path>) -> Exit {
         let page = shell_files::manual_page();
         if out.is_terminal() {
             // The source of a page is for `man`, not for reading.
-            return print_text(startup, &format!("{}\n", words::MAN_PAGE.text(startup.lang())));
+            return print_text(startup, &format!("{}\n", phrases::MAN_PAGE.text(startup.lang())));
         }
         let done = page.and_then(|page| messages::write_text(&mut out, page));
         return exit_after_writing(startup, done);

@@ -16,9 +16,9 @@ impl Startup {
     }
 
     /// How a user who is looking elsewhere is notified.
-    fn notify_method(&self, auto: NotifyMethod) -> NotifyMethod {
+    fn notify_method(&self, method: NotifyMethod) -> NotifyMethod {
         match self.loaded.settings.look.notify {
-            Notify::Auto => auto,
+            Notify::Auto => method,
             Notify::Bell => NotifyMethod::Bell,
             Notify::Off => NotifyMethod::Off,
         }
@@ -27,7 +27,9 @@ impl Startup {
     /// The number of colours that the terminal claims.
     fn color_depth(&self) -> Depth {
         let variable = |name| self.environment.get(name).unwrap_or_default();
-        let (term, color) = (variable("TERM"), variable("COLORTERM"));
+        let term = variable("TERM");
+        let color = variable("COLORTERM");
+
         if color.contains("truecolor") || color.contains("24bit") {
             Depth::True
         } else if term.contains("256color") || term.contains("direct") {

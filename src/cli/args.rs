@@ -476,11 +476,11 @@ impl Cli {
     }
 
     /// The request. Piped text, a redirected answer and `-p` each mean a run without the screen.
-    pub fn run_mode(self, ends: Terminals) -> Result<RunMode, UsageError> {
+    pub fn run_mode(self, terminals: Terminals) -> Result<RunMode, UsageError> {
         let schema = self.run.output_schema.is_some();
         let json = self.run.json;
         let steps = self.run.approve_steps;
-        let way = self.requested_mode(ends)?;
+        let way = self.requested_mode(terminals)?;
         match &way {
             RunMode::Print { .. } | RunMode::Template { .. } => {}
             _ if schema => return Err(UsageError::OnlyHeadless { option: "--output-schema" }),
@@ -490,13 +490,13 @@ impl Cli {
             RunMode::Screen { .. } if steps => {
                 return Err(UsageError::OnlyHeadless { option: APPROVE_STEPS });
             }
-            RunMode::Screen { .. } if !ends.stdout => return Err(UsageError::NoTerminal),
+            RunMode::Screen { .. } if !terminals.stdout => return Err(UsageError::NoTerminal),
             _ => {}
         }
         Ok(way)
     }
 
-    fn requested_mode(mut self, ends: Terminals) -> Result<RunMode, UsageError> {
+    fn requested_mode(mut self, terminals: Terminals) -> Result<RunMode, UsageError> {
         if let Some(Sub::Resume { prompt: Some(next), .. }) = &mut self.command {
             match self.prompt.replace(std::mem::take(next)) {
                 None => {}
@@ -526,7 +526,7 @@ impl Cli {
             Some(Sub::Command(sub)) => {
                 return Ok(match sub.template() {
                     Some((name, args, then)) => {
-                        let (name, piped) = (name.to_owned(), !ends.stdin);
+                        let (name, piped) = (name.to_owned(), !terminals.stdin);
                         RunMode::Template { name, args, then, bot: given_bot, piped }
                     }
                     None => extension_mode(sub),
@@ -543,7 +543,7 @@ impl Cli {
             Some(Sub::Completions { shell }) => return Ok(RunMode::Completions(shell)),
             Some(Sub::Man { dir }) => return Ok(RunMode::Man { dir }),
         };
-        let headless = self.print.is_some() || !ends.stdin;
+        let headless = self.print.is_some() || !terminals.stdin;
         let only_word = self.prompt.clone();
         let prompt = match (self.print.flatten(), self.prompt) {
             (Some(_), Some(_)) => return Err(UsageError::TwoPrompts),
@@ -552,8 +552,8 @@ impl Cli {
         if let Some(misspelt) = only_word.as_deref().and_then(Cli::misspelt_command) {
             return Err(misspelt);
         }
-        Ok(if headless || (!ends.stdout && prompt.is_some()) {
-            RunMode::Print { prompt, bot, piped: !ends.stdin }
+        Ok(if headless || (!terminals.stdout && prompt.is_some()) {
+            RunMode::Print { prompt, bot, piped: !terminals.stdin }
         } else {
             RunMode::Screen { prompt, bot }
         })

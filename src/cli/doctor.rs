@@ -61,35 +61,35 @@ pub struct Terminal {
 }
 
 /// The facts as rows.
-pub fn rows(found: &DoctorFindings<'_>) -> Vec<PageRow> {
+pub fn rows(findings: &DoctorFindings<'_>) -> Vec<PageRow> {
     let mut rows = vec![
         PageRow::heading(w::DOCTOR_PROGRAM),
         PageRow::pair(w::DOCTOR_VERSION, env!("CARGO_PKG_VERSION")),
-        PageRow::pair(common::FOLDER, found.folder.display().to_string()),
-        PageRow::pair(w::DOCTOR_TRUST, if found.trusted { w::TRUSTED } else { w::NOT_TRUSTED }),
+        PageRow::pair(common::FOLDER, findings.folder.display().to_string()),
+        PageRow::pair(w::DOCTOR_TRUST, if findings.trusted { w::TRUSTED } else { w::NOT_TRUSTED }),
     ];
     rows.extend(
-        found.notes.iter().map(|note| PageRow::pair(common::INSTRUCTIONS, note.localized())),
+        findings.notes.iter().map(|note| PageRow::pair(common::INSTRUCTIONS, note.localized())),
     );
-    rows.extend(files(found.paths));
-    rows.push(PageRow::pair(temp::DOCTOR, found.temp.doctor_value()));
-    rows.extend(settings(found.loaded));
-    rows.extend(found.idle_rules.iter().map(|why| PageRow::pair(w::DOCTOR_WRONG, why.clone())));
-    rows.extend(model(found));
+    rows.extend(files(findings.paths));
+    rows.push(PageRow::pair(temp::DOCTOR, findings.temp.doctor_value()));
+    rows.extend(settings(findings.loaded));
+    rows.extend(findings.idle_rules.iter().map(|why| PageRow::pair(w::DOCTOR_WRONG, why.clone())));
+    rows.extend(model(findings));
     rows.push(PageRow::heading(w::DOCTOR_KEPT));
-    rows.extend(extensions::doctor_rows(found.library));
-    rows.extend(found.servers.iter().cloned());
-    rows.extend(hooks(found.hooks));
-    rows.extend(terminal(found.terminal));
-    rows.extend(found.sandbox.iter().cloned());
+    rows.extend(extensions::doctor_rows(findings.library));
+    rows.extend(findings.servers.iter().cloned());
+    rows.extend(hooks(findings.hooks));
+    rows.extend(terminal(findings.terminal));
+    rows.extend(findings.sandbox.iter().cloned());
     rows.push(PageRow::heading(w::DOCTOR_PROGRAMS));
-    rows.extend(found.programs.iter().map(|folder| PageRow::line(folder.display().to_string())));
+    rows.extend(findings.programs.iter().map(|folder| PageRow::line(folder.display().to_string())));
     rows
 }
 
 /// Failed if something keeps a session from working as intended.
-pub fn exit(found: &DoctorFindings<'_>) -> Exit {
-    match (found.offer, found.loaded.problems.is_empty()) {
+pub fn exit(findings: &DoctorFindings<'_>) -> Exit {
+    match (findings.offer, findings.loaded.problems.is_empty()) {
         (ModelListing::Failed(_), _) => Exit::Model,
         (_, false) => Exit::Failed,
         (ModelListing::NoServer | ModelListing::Models(_), true) => Exit::Done,
@@ -113,16 +113,16 @@ pub fn notices(rows: &[PageRow]) -> Vec<Notice> {
 }
 
 /// What is used of the files with hooks, and what is not.
-fn hooks(read: &HookFiles) -> Vec<PageRow> {
+fn hooks(files: &HookFiles) -> Vec<PageRow> {
     let mut rows = vec![PageRow::heading(phrases::TITLE)];
-    for file in &read.files {
+    for file in &files.files {
         let mut events: Vec<&str> = file.hooks.iter().map(|hook| hook.event.name()).collect();
         events.dedup();
         let used = phrases::USED.with("count", file.hooks.len()).with("events", events.join(", "));
         rows.push(PageRow::pair(file.origin.file.display().to_string(), used));
     }
-    rows.extend(read.rule_rows());
-    rows.extend(read.diagnostics.iter().map(|fault| PageRow::line(fault.localized())));
+    rows.extend(files.rule_rows());
+    rows.extend(files.diagnostics.iter().map(|fault| PageRow::line(fault.localized())));
     if rows.len() == 1 {
         rows.push(PageRow::line(phrases::NONE));
     }
@@ -168,9 +168,9 @@ fn renamed_word(word: &str) -> Option<PageRow> {
     (new != word).then(|| PageRow::line(say))
 }
 
-fn model(found: &DoctorFindings<'_>) -> Vec<PageRow> {
+fn model(findings: &DoctorFindings<'_>) -> Vec<PageRow> {
     let mut rows = vec![PageRow::heading(common::MODEL_TITLE)];
-    match &found.loaded.settings.connection {
+    match &findings.loaded.settings.connection {
         None => rows.push(PageRow::line(avocet_model::not_connected())),
         Some(Connection {
             provider: ProviderSetting::Guide | ProviderSetting::Scripted(_),
@@ -179,39 +179,41 @@ fn model(found: &DoctorFindings<'_>) -> Vec<PageRow> {
         }) => {
             rows.push(PageRow::pair(common::PROVIDER, high.as_str()));
         }
-        Some(connection) => rows.extend(server(connection, found.offer, found.key_place.as_ref())),
+        Some(connection) => {
+            rows.extend(server(connection, findings.offer, findings.key_place.as_ref()))
+        }
     }
     rows
 }
 
 fn server(
     connection: &Connection,
-    offer: &ModelListing,
+    listing: &ModelListing,
     place: Option<&LocalizedText>,
 ) -> Vec<PageRow> {
     let Connection { provider, base_url, api_key, key_variable, low, high, .. } = connection;
-    let key: PhraseValue = match (api_key, place) {
+    let value: PhraseValue = match (api_key, place) {
         (Some(_), _) => w::KEY_SET.with("name", key_variable.as_str()).into(),
         (None, Some(place)) => place.clone().into(),
         (None, None) => w::KEY_NOT_SET.with("name", key_variable.as_str()).into(),
     };
-    let answer: PhraseValue = match offer {
+    let phrase_value: PhraseValue = match listing {
         ModelListing::NoServer => w::NOT_ASKED.into(),
         ModelListing::Models(models) => w::REACHED.with("count", models.len()).into(),
         ModelListing::Failed(why) => why.clone().into(),
     };
-    let unlisted = unlisted(connection, offer);
+    let unlisted = unlisted(connection, listing);
     let exposed = avocet_model::exposed_host(base_url, api_key.is_some() || place.is_some());
     let exposed = exposed.map(|host| session::KEY_IN_THE_OPEN.with("host", host));
     let mut rows = vec![
         PageRow::pair(common::PROVIDER, provider.kind().name()),
         PageRow::pair(common::SERVER, avocet_model::display_address(base_url).as_str()),
-        PageRow::pair(w::DOCTOR_KEY, key),
+        PageRow::pair(w::DOCTOR_KEY, value),
         PageRow::pair(
             w::DOCTOR_MODELS,
             w::LOW_AND_HIGH.with("low", low.as_str()).with("high", high.as_str()),
         ),
-        PageRow::pair(w::DOCTOR_ANSWER, answer),
+        PageRow::pair(w::DOCTOR_ANSWER, phrase_value),
     ];
     rows.extend(unlisted);
     rows.extend(exposed.map(|exposed| PageRow::pair(common::NOT_ENCRYPTED, exposed)));
@@ -219,8 +221,8 @@ fn server(
 }
 
 /// The configured models that the server does not list, with the names that may have been meant.
-fn unlisted(connection: &Connection, offer: &ModelListing) -> Vec<PageRow> {
-    let ModelListing::Models(models) = offer else { return Vec::new() };
+fn unlisted(connection: &Connection, listing: &ModelListing) -> Vec<PageRow> {
+    let ModelListing::Models(models) = listing else { return Vec::new() };
     let names: Vec<String> = models.iter().map(|model| model.name.clone()).collect();
     let mut wanted = vec![&connection.low, &connection.high];
     wanted.dedup();
@@ -236,7 +238,7 @@ fn unlisted(connection: &Connection, offer: &ModelListing) -> Vec<PageRow> {
 }
 
 fn terminal(terminal: &Terminal) -> Vec<PageRow> {
-    let size: PhraseValue = match terminal.size {
+    let value: PhraseValue = match terminal.size {
         Some((columns, rows)) => w::SIZE.with("columns", columns).with("rows", rows).into(),
         None => w::NO_SIZE.into(),
     };
@@ -247,7 +249,7 @@ fn terminal(terminal: &Terminal) -> Vec<PageRow> {
     vec![
         PageRow::heading(w::DOCTOR_TERMINAL),
         PageRow::pair("TERM", or_not_set(&terminal.kind)),
-        PageRow::pair(w::DOCTOR_SIZE, size),
+        PageRow::pair(w::DOCTOR_SIZE, value),
         PageRow::pair("COLORTERM", or_not_set(&terminal.color)),
         PageRow::pair("LANG", or_not_set(&terminal.locale)),
     ]

@@ -99,7 +99,7 @@ enum Stop {
 
 impl<'a> HeadlessTurn<'a> {
     /// The turn that `first` begins.
-    pub fn new(options: &'a Options, first: &Op) -> HeadlessTurn<'a> {
+    pub fn new(options: &'a Options, first_op: &Op) -> HeadlessTurn<'a> {
         HeadlessTurn {
             options,
             is_asked_again: false,
@@ -107,7 +107,7 @@ impl<'a> HeadlessTurn<'a> {
             plan: String::new(),
             blocked: None,
             stop: Stop::No,
-            phase: match first {
+            phase: match first_op {
                 Op::Turn(TurnOp::SubmitPrompt { .. } | TurnOp::Render { .. }) => TurnPhase::Message,
                 Op::Turn(TurnOp::Compress { .. }) => TurnPhase::Compaction,
                 Op::Session(_) | Op::Extension(_) => TurnPhase::Page,
@@ -287,16 +287,16 @@ impl<'a> HeadlessTurn<'a> {
     }
 
     /// It is written when it is known whether more follows.
-    fn on_replied(&mut self, reply: &ModelMessage) -> Vec<HeadlessEffect> {
+    fn on_replied(&mut self, message: &ModelMessage) -> Vec<HeadlessEffect> {
         self.phase = TurnPhase::Work;
-        self.reply = Some(reply.clone());
+        self.reply = Some(message.clone());
         vec![]
     }
 
     /// The invalid reply is dropped.
-    fn on_repair(&mut self, fault: &LocalizedText) -> Vec<HeadlessEffect> {
+    fn on_repair(&mut self, text: &LocalizedText) -> Vec<HeadlessEffect> {
         self.reply = None;
-        stderr_line(common::REPAIRING.with("fault", fault.clone()))
+        stderr_line(common::REPAIRING.with("fault", text.clone()))
     }
 
     fn on_turn_started(&mut self, origin: TurnOrigin) -> Vec<HeadlessEffect> {
@@ -333,8 +333,8 @@ impl<'a> HeadlessTurn<'a> {
         vec![]
     }
 
-    fn answer_with(&mut self, words: &LocalizedText) {
-        let message = words.text(self.options.printer.lang);
+    fn answer_with(&mut self, text: &LocalizedText) {
+        let message = text.text(self.options.printer.lang);
         self.reply = Some(ModelMessage { message, ..ModelMessage::default() });
     }
 
@@ -378,8 +378,8 @@ impl<'a> HeadlessTurn<'a> {
             | Outcome::NotStarted => self.blocked,
         };
         let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
-        let about = |word: avocet_core::i18n::Phrase| {
-            Notice::warning(word.with("step", step.work.command_line()).with("why", why.clone()))
+        let about = |phrase: avocet_core::i18n::Phrase| {
+            Notice::warning(phrase.with("step", step.work.command_line()).with("why", why.clone()))
         };
         match outcome {
             Outcome::Ran | Outcome::Edited => exit_lines(observation),
@@ -406,9 +406,9 @@ impl<'a> HeadlessTurn<'a> {
         }
     }
 
-    fn on_turn_ended(&mut self, ending: &TurnOutcome) -> Vec<HeadlessEffect> {
+    fn on_turn_ended(&mut self, outcome: &TurnOutcome) -> Vec<HeadlessEffect> {
         let mut effects = job_lines(&self.jobs);
-        let exit = match (self.stop, ending) {
+        let exit = match (self.stop, outcome) {
             (Stop::Interrupted, _) | (_, TurnOutcome::Cancelled) => Exit::INTERRUPTED,
             (Stop::No | Stop::Paused, TurnOutcome::Done) => {
                 effects.extend(self.finish_with_answer());

@@ -33,11 +33,11 @@ pub enum StderrLine {
 }
 
 /// A shell command that runs, or would run, without a question.
-pub(super) fn template_command_line(of: &str, piece: &TemplateCommand) -> Vec<HeadlessEffect> {
-    let why = piece.risk.main_reason().filter(|_| piece.risk.tier > Tier::L0);
+pub(super) fn template_command_line(of: &str, command: &TemplateCommand) -> Vec<HeadlessEffect> {
+    let why = command.risk.main_reason().filter(|_| command.risk.tier > Tier::L0);
     let word = if why.is_some() { prompt::TOLD_PIECE } else { prompt::TOLD_PIECE_SAFE };
-    let line = word.with("of", of).with("tier", LocalizedText::from(risk_phrase(&piece.risk)));
-    let line = line.with("line", avocet_core::text::escape(&piece.line).text);
+    let line = word.with("of", of).with("tier", LocalizedText::from(risk_phrase(&command.risk)));
+    let line = line.with("line", avocet_core::text::escape(&command.line).text);
     stderr_line(match why {
         Some(why) => line.with("why", why.clone()),
         None => line,
@@ -57,9 +57,9 @@ pub(super) fn decide(ask: AskId, decision: Decision) -> HeadlessEffect {
     HeadlessEffect::Send(Op::Question(QuestionOp::Decide { ask, decision }))
 }
 
-pub(super) fn attachment_line(item: &AttachmentInfo) -> HeadlessEffect {
-    let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
-    HeadlessEffect::Tell(StderrLine::Line(line.with("size", item.size_text())))
+pub(super) fn attachment_line(info: &AttachmentInfo) -> HeadlessEffect {
+    let line = prompt::LINE_ATTACHED.with("name", info.name.as_str());
+    HeadlessEffect::Tell(StderrLine::Line(line.with("size", info.size_text())))
 }
 
 pub(super) fn stderr_line(say: impl Into<LocalizedText>) -> Vec<HeadlessEffect> {

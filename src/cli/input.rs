@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 /// The maximum size read from standard input, in bytes.
-pub const LONGEST: usize = 256 * 1024;
+pub const MAX_LENGTH: usize = 256 * 1024;
 
 /// Piped text, decoded lossily.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,15 +18,15 @@ pub struct PipedText {
 /// Reads until the end of the input or the limit.
 pub fn read(input: impl Read) -> io::Result<PipedText> {
     let mut bytes = Vec::new();
-    input.take(LONGEST as u64 + 1).read_to_end(&mut bytes)?;
-    let cut = bytes.len() > LONGEST;
-    bytes.truncate(LONGEST);
+    input.take(MAX_LENGTH as u64 + 1).read_to_end(&mut bytes)?;
+    let cut = bytes.len() > MAX_LENGTH;
+    bytes.truncate(MAX_LENGTH);
     if cut {
         // Do not cut inside a character.
         let broken = bytes.utf8_chunks().last().is_some_and(|last| !last.invalid().is_empty());
         if broken {
             let tail = bytes.utf8_chunks().last().map_or(0, |last| last.invalid().len());
-            bytes.truncate(LONGEST - tail);
+            bytes.truncate(MAX_LENGTH - tail);
         }
     }
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
@@ -37,7 +37,7 @@ pub fn read(input: impl Read) -> io::Result<PipedText> {
 }
 
 /// How long piped text is waited for that nothing depends on.
-pub const PATIENCE: Duration = Duration::from_secs(2);
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Piped input once its first byte is there, or its end. A parent may hold the pipe open and never
 /// write to it: if it is silent for so long, `on_silence` says whether to wait on; `None` if not.
@@ -153,12 +153,12 @@ mod tests {
     fn endless_input_is_truncated_and_marked() {
         let piped = read(io::repeat(b'x')).unwrap();
         assert!(piped.truncated && piped.text.ends_with("is cut here]"));
-        assert!(piped.text.len() < LONGEST + 100);
+        assert!(piped.text.len() < MAX_LENGTH + 100);
     }
 
     #[test]
     fn truncation_never_splits_a_character() {
-        let text = format!("x{}", "中".repeat(LONGEST / 3 + 1));
+        let text = format!("x{}", "中".repeat(MAX_LENGTH / 3 + 1));
         assert!(!read(text.as_bytes()).unwrap().text.contains('\u{fffd}'));
     }
 

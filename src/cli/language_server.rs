@@ -23,8 +23,8 @@ use avocet_script::source::{ScriptLibrary, normalize_path};
 use avocet_session::script_places::DiskFiles;
 
 /// Largest message that is read, and longest line of its header, in bytes.
-const MOST: u64 = 32 << 20;
-const LONGEST_HEADER: u64 = 4096;
+const MAX_MESSAGE_BYTES: u64 = 32 << 20;
+const MAX_HEADER: u64 = 4096;
 
 /// What the server works with.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ fn read_frame(input: &mut impl BufRead) -> io::Result<Option<Result<Vec<u8>, &'s
     let mut line = Vec::new();
     loop {
         line.clear();
-        if input.by_ref().take(LONGEST_HEADER).read_until(b'\n', &mut line)? == 0 {
+        if input.by_ref().take(MAX_HEADER).read_until(b'\n', &mut line)? == 0 {
             return Ok(None);
         }
         let text = String::from_utf8_lossy(&line);
@@ -91,7 +91,7 @@ fn read_frame(input: &mut impl BufRead) -> io::Result<Option<Result<Vec<u8>, &'s
                 None => {}
                 // The body is skipped up to the next header in it.
                 Some(None) => return Ok(Some(Err("no length"))),
-                Some(Some(length)) if length > MOST => {
+                Some(Some(length)) if length > MAX_MESSAGE_BYTES => {
                     io::copy(&mut input.by_ref().take(length), &mut io::sink())?;
                     return Ok(Some(Err("too large")));
                 }
@@ -327,8 +327,8 @@ fn capabilities() -> Value {
     })
 }
 
-fn completion(script: &EditedScript<'_>, at: EditorPosition, lang: Lang) -> Value {
-    let (range, found) = script.completions(at);
+fn completion(script: &EditedScript<'_>, position: EditorPosition, lang: Lang) -> Value {
+    let (range, found) = script.completions(position);
     let items = found.into_iter().map(|item| {
         let kind = match item.kind {
             CompletionKind::Directive => 14,
@@ -357,9 +357,9 @@ fn completion(script: &EditedScript<'_>, at: EditorPosition, lang: Lang) -> Valu
     json!({ "isIncomplete": false, "items": items.collect::<Vec<_>>() })
 }
 
-fn hover(script: &EditedScript<'_>, at: EditorPosition, lang: Lang) -> Value {
-    let Some(found) = script.hover(at) else { return Value::Null };
-    let about = found.about.iter().map(|text: &PhraseValue| text.text(lang));
+fn hover(script: &EditedScript<'_>, position: EditorPosition, lang: Lang) -> Value {
+    let Some(found) = script.hover(position) else { return Value::Null };
+    let about = found.about.iter().map(|value: &PhraseValue| value.text(lang));
     let about = about.collect::<Vec<_>>().join("\n\n");
     let text = format!("```yaml\n{}\n```\n{about}", found.code);
     json!({ "contents": { "kind": "markdown", "value": text }, "range": range_json(found.range) })
@@ -384,7 +384,7 @@ fn range_from(value: &Value) -> Option<EditorRange> {
 }
 
 fn range_json(range: EditorRange) -> Value {
-    let of = |at: EditorPosition| json!({ "line": at.line, "character": at.character });
+    let of = |position: EditorPosition| json!({ "line": position.line, "character": position.character });
     json!({ "start": of(range.start), "end": of(range.end) })
 }
 

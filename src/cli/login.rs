@@ -1,7 +1,7 @@
 //! Decides what `avocet login` means: which provider is named, what was typed for a model. Pure.
 
 use avocet_config::suggest;
-use avocet_core::i18n::{LocalizedText, common, keys as words};
+use avocet_core::i18n::{LocalizedText, common, keys as phrases};
 use avocet_core::protocol::{HOSTED, Hosted};
 use avocet_model::{display_address, server_origin};
 
@@ -64,8 +64,8 @@ fn unknown(name: &str) -> LocalizedText {
     let known = provider_ids();
     let wanted = plain(name);
     match suggest::nearest(&wanted, known.iter().copied()).first() {
-        Some(near) => words::NO_PROVIDER_NEAR.with("name", name).with("near", *near),
-        None => words::NO_PROVIDER.with("name", name).with("known", known.join(", ")),
+        Some(near) => phrases::NO_PROVIDER_NEAR.with("name", name).with("near", *near),
+        None => phrases::NO_PROVIDER.with("name", name).with("known", known.join(", ")),
     }
 }
 
@@ -128,7 +128,7 @@ pub fn read_model(line: &str, shown: &[String], models: &[String], first: &str) 
 /// The sentence for a model that a server does not have.
 pub fn unknown_model(model: &str, models: &[String], url: &str) -> Option<LocalizedText> {
     let unknown = !models.is_empty() && !models.iter().any(|name| name == model);
-    unknown.then(|| words::MODEL_UNKNOWN.with("url", display_address(url)).with("model", model))
+    unknown.then(|| phrases::MODEL_UNKNOWN.with("url", display_address(url)).with("model", model))
 }
 
 /// The names that may have been meant.

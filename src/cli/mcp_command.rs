@@ -69,7 +69,9 @@ impl NewServer {
     pub fn pairs(&self) -> Result<Vec<(String, String)>, LocalizedText> {
         let split = |text: &String, sign: char| {
             let (name, value) = text.split_once(sign).unwrap_or_default();
-            let (name, value) = (name.trim().to_owned(), value.trim().to_owned());
+            let name = name.trim().to_owned();
+            let value = value.trim().to_owned();
+
             let say = || phrases::NO_PAIR.with("found", text::visible(text));
             if name.is_empty() { Err(say()) } else { Ok((name, value)) }
         };

@@ -22,14 +22,14 @@ pub enum ModelListing {
 }
 
 /// The models as rows, with the profile's models marked.
-pub fn rows(settings: &Settings, offer: &ModelListing) -> Vec<PageRow> {
+pub fn rows(settings: &Settings, listing: &ModelListing) -> Vec<PageRow> {
     let mut rows = Vec::new();
     if let Some(Connection { provider: ProviderSetting::Server(_), base_url, .. }) =
         &settings.connection
     {
         rows.push(PageRow::heading(display_address(base_url)));
     }
-    match offer {
+    match listing {
         ModelListing::NoServer => rows.push(PageRow::line(not_connected())),
         ModelListing::Failed(why) => rows.push(PageRow::line(why.clone())),
         ModelListing::Models(models) if models.is_empty() => rows.push(PageRow::line(w::NO_MODELS)),
@@ -51,9 +51,9 @@ pub fn rows(settings: &Settings, offer: &ModelListing) -> Vec<PageRow> {
 }
 
 /// The same as one JSON object.
-pub fn json(settings: &Settings, offer: &ModelListing, lang: Lang) -> serde_json::Value {
+pub fn json(settings: &Settings, listing: &ModelListing, lang: Lang) -> serde_json::Value {
     let connection = settings.connection.as_ref();
-    let (models, problem) = match offer {
+    let (models, problem) = match listing {
         ModelListing::NoServer => (None, None),
         ModelListing::Models(models) => (Some(models), None),
         ModelListing::Failed(why) => (None, Some(why.text(lang))),
@@ -88,32 +88,33 @@ pub fn capabilities_of(
 }
 
 /// The page of one model (`model show`).
-pub fn details(model: &str, can: &Capabilities) -> Vec<PageRow> {
+pub fn details(model: &str, capabilities: &Capabilities) -> Vec<PageRow> {
     let yes_no = |yes: bool| if yes { w::YES } else { w::NO };
-    let efforts: Vec<&str> = can.effort.iter().flatten().map(|effort| effort.name()).collect();
+    let efforts: Vec<&str> =
+        capabilities.effort.iter().flatten().map(|effort| effort.name()).collect();
     let effort = if efforts.is_empty() {
         PhraseValue::from(w::MODEL_NO_EFFORT)
     } else {
         PhraseValue::from(efforts.join(", "))
     };
-    let caching = match can.caching {
+    let caching = match capabilities.caching {
         Caching::None => w::MODEL_UNKNOWN,
         Caching::Automatic => w::MODEL_CACHE_AUTOMATIC,
         Caching::Marked => w::MODEL_CACHE_MARKED,
     };
     let mut rows = vec![
         PageRow::heading(model),
-        PageRow::pair(w::MODEL_CONTEXT, w::MODEL_WINDOW.with("n", can.window)),
-        PageRow::pair(w::MODEL_ANSWER, w::MODEL_WINDOW.with("n", can.output)),
-        PageRow::pair(w::MODEL_TOOLS, yes_no(can.tools)),
-        PageRow::pair(w::MODEL_IMAGES, yes_no(can.images)),
+        PageRow::pair(w::MODEL_CONTEXT, w::MODEL_WINDOW.with("n", capabilities.window)),
+        PageRow::pair(w::MODEL_ANSWER, w::MODEL_WINDOW.with("n", capabilities.output)),
+        PageRow::pair(w::MODEL_TOOLS, yes_no(capabilities.tools)),
+        PageRow::pair(w::MODEL_IMAGES, yes_no(capabilities.images)),
         PageRow::pair(w::MODEL_EFFORT, effort),
         PageRow::pair(w::MODEL_CACHE, caching),
     ];
-    if let Some(count) = can.parameters {
+    if let Some(count) = capabilities.parameters {
         rows.push(PageRow::pair(w::MODEL_PARAMETERS, count.to_string()));
     }
-    match can.prices {
+    match capabilities.prices {
         None => rows.push(PageRow::pair(w::MODEL_PRICES, w::MODEL_UNKNOWN)),
         Some(Prices { usual, long }) => {
             rows.push(PageRow::pair(w::MODEL_PRICES, prices(usual)));
@@ -122,29 +123,29 @@ pub fn details(model: &str, can: &Capabilities) -> Vec<PageRow> {
             }));
         }
     }
-    if !can.known {
+    if !capabilities.known {
         rows.push(PageRow::line(w::MODEL_GUESSED));
     }
     rows
 }
 
-fn prices(of: TokenPrices) -> LocalizedText {
+fn prices(prices: TokenPrices) -> LocalizedText {
     w::MODEL_ALL_PRICES
-        .with("input", of.input.to_string())
-        .with("output", of.output.to_string())
-        .with("cached", of.cached.to_string())
-        .with("written", of.written.to_string())
+        .with("input", prices.input.to_string())
+        .with("output", prices.output.to_string())
+        .with("cached", prices.cached.to_string())
+        .with("written", prices.written.to_string())
 }
 
 /// What a list says of a model; nothing of one that is not known.
-fn about(can: &Capabilities) -> Vec<PhraseValue> {
-    if !can.known {
+fn about(capabilities: &Capabilities) -> Vec<PhraseValue> {
+    if !capabilities.known {
         return Vec::new();
     }
-    let window = w::MODEL_WINDOW.with("n", can.window).into();
-    let tools = can.tools.then_some(w::MODEL_TOOLS).map(PhraseValue::from);
-    let images = can.images.then_some(w::MODEL_IMAGES).map(PhraseValue::from);
-    let price = can.prices.map(|prices| {
+    let window = w::MODEL_WINDOW.with("n", capabilities.window).into();
+    let tools = capabilities.tools.then_some(w::MODEL_TOOLS).map(PhraseValue::from);
+    let images = capabilities.images.then_some(w::MODEL_IMAGES).map(PhraseValue::from);
+    let price = capabilities.prices.map(|prices| {
         let Prices { usual, .. } = prices;
         w::MODEL_PRICE
             .with("input", usual.input.to_string())
@@ -158,16 +159,16 @@ fn joined(parts: impl Iterator<Item = PhraseValue>) -> PhraseValue {
     parts.reduce(|a, b| w::MODEL_AND.with("a", a).with("b", b).into()).unwrap_or_else(|| "".into())
 }
 
-fn detail(name: &str, can: &Capabilities) -> serde_json::Value {
-    let price = can.prices.map(|Prices { usual, .. }| {
+fn detail(name: &str, capabilities: &Capabilities) -> serde_json::Value {
+    let price = capabilities.prices.map(|Prices { usual, .. }| {
         json!({
             "input_micros": usual.input, "output_micros": usual.output,
             "cached_micros": usual.cached, "written_micros": usual.written,
         })
     });
     json!({
-        "name": name, "window": can.window, "output": can.output, "tools": can.tools,
-        "images": can.images, "known": can.known, "price_per_million": price,
+        "name": name, "window": capabilities.window, "output": capabilities.output, "tools": capabilities.tools,
+        "images": capabilities.images, "known": capabilities.known, "price_per_million": price,
     })
 }
 

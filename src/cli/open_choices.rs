@@ -15,10 +15,10 @@ impl TypedValueParser for OpenChoices {
     fn parse_ref(
         &self,
         command: &Command,
-        option: Option<&Arg>,
+        arg: Option<&Arg>,
         value: &OsStr,
     ) -> Result<String, Error> {
-        StringValueParser::new().parse_ref(command, option, value)
+        StringValueParser::new().parse_ref(command, arg, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

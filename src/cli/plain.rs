@@ -71,10 +71,10 @@ enum PlainState {
 }
 
 impl PlainSession {
-    pub fn new(facts: SessionInfo, lang: Lang, clean: Clean) -> PlainSession {
+    pub fn new(info: SessionInfo, lang: Lang, clean: Clean) -> PlainSession {
         PlainSession {
             lines: PlainLines { lang, clean },
-            facts,
+            facts: info,
             models: Vec::new(),
             asked_models: false,
             extensions: Extensions::default(),
@@ -184,15 +184,15 @@ impl PlainSession {
         effects
     }
 
-    fn lines_and_prompt(&self, says: Vec<LocalizedText>) -> Vec<PlainEffect> {
-        says.into_iter().map(|say| self.lines.say(say)).chain([PlainEffect::Prompt]).collect()
+    fn lines_and_prompt(&self, texts: Vec<LocalizedText>) -> Vec<PlainEffect> {
+        texts.into_iter().map(|say| self.lines.say(say)).chain([PlainEffect::Prompt]).collect()
     }
 
     /// The verdict on a step that the user changed.
     fn on_verdict(
         &mut self,
         ask: AskId,
-        work: &StepAction,
+        action: &StepAction,
         risk: &Risk,
         change: Option<&Change>,
     ) -> Vec<PlainEffect> {
@@ -200,7 +200,7 @@ impl PlainSession {
         if asked.id() != ask {
             return Vec::new();
         }
-        let says = asked.on_verdict(work, risk, change);
+        let says = asked.on_verdict(action, risk, change);
         if says.is_empty() { Vec::new() } else { self.lines_and_prompt(says) }
     }
 
@@ -242,16 +242,16 @@ impl PlainSession {
         self.dispatch(line, mentions)
     }
 
-    fn on_extensions(&mut self, kept: Extensions) -> Vec<PlainEffect> {
-        self.extensions = kept;
+    fn on_extensions(&mut self, extensions: Extensions) -> Vec<PlainEffect> {
+        self.extensions = extensions;
         match self.waiting_command.take() {
             Some((line, mentions)) => self.dispatch(&line, mentions),
             None => Vec::new(),
         }
     }
 
-    fn dispatch(&mut self, line: &str, named: Vec<Mention>) -> Vec<PlainEffect> {
-        let call = CommandContext {
+    fn dispatch(&mut self, line: &str, named_mentions: Vec<Mention>) -> Vec<PlainEffect> {
+        let cx = CommandContext {
             facts: &self.facts,
             models: &self.models,
             themes: &[],
@@ -261,14 +261,14 @@ impl PlainSession {
             busy: !self.is_idle(),
         };
         let outcome = if self.is_asking() {
-            commands::dispatch_over_question(&call, line)
+            commands::dispatch_over_question(&cx, line)
         } else {
-            commands::dispatch(&call, line)
+            commands::dispatch(&cx, line)
         };
         let mut effects = self.apply_outcome(outcome);
         for effect in &mut effects {
             if let PlainEffect::Send(Op::Turn(TurnOp::Invoke { mentions, .. })) = effect {
-                mentions.clone_from(&named);
+                mentions.clone_from(&named_mentions);
             }
         }
         let sends = effects.iter().any(|effect| matches!(effect, PlainEffect::Send(_)));
@@ -290,8 +290,8 @@ impl PlainSession {
         }
     }
 
-    fn perform(&mut self, act: UiAction) -> Vec<PlainEffect> {
-        match act {
+    fn perform(&mut self, action: UiAction) -> Vec<PlainEffect> {
+        match action {
             UiAction::Quit => self.leave(),
             UiAction::Help(topic) => {
                 let page = commands::help_page(topic.as_deref(), Surface::Plain, &self.extensions);
@@ -453,8 +453,8 @@ impl PlainSession {
     }
 
     /// The first session info opens the conversation.
-    fn on_session_info(&mut self, facts: SessionInfo) -> Vec<PlainEffect> {
-        self.facts = facts;
+    fn on_session_info(&mut self, info: SessionInfo) -> Vec<PlainEffect> {
+        self.facts = info;
         let is_lost = self.facts.unsaved.as_ref().is_some_and(|unsaved| !unsaved.elsewhere);
         if self.leaving.is_some() && !is_lost {
             self.knows_unsaved = true;
@@ -473,8 +473,8 @@ impl PlainSession {
         self.with_prompt(PlainEffect::Notice(Notice::warning(say)))
     }
 
-    fn changes(&mut self, session: &[Change], uncommitted: Option<&[Change]>) -> Vec<PlainEffect> {
-        let page = changes_page(&self.facts.cwd, session, uncommitted);
+    fn changes(&mut self, changes: &[Change], uncommitted: Option<&[Change]>) -> Vec<PlainEffect> {
+        let page = changes_page(&self.facts.cwd, changes, uncommitted);
         self.with_prompt(PlainEffect::Page(page))
     }
 
@@ -507,7 +507,9 @@ impl PlainSession {
     fn on_delta(&mut self, text: &str) -> Vec<PlainEffect> {
         self.partial_line.push_str(text);
         let Some((whole, rest)) = self.partial_line.rsplit_once('\n') else { return Vec::new() };
-        let (whole, rest) = (whole.to_owned(), rest.to_owned());
+        let whole = whole.to_owned();
+        let rest = rest.to_owned();
+
         self.partial_line = rest;
         self.written_bytes += whole.len() + 1;
         whole.lines().map(|line| self.lines.line(line)).collect()
@@ -515,32 +517,33 @@ impl PlainSession {
 
     /// The part that has not been written yet. If the whole text differs from what was streamed,
     /// all of it.
-    fn on_reply(&mut self, replied: &ModelMessage) -> Vec<PlainEffect> {
-        let left = replied.message.get(self.written_bytes..).unwrap_or(&replied.message);
-        let mut lines: Vec<PlainEffect> = left.lines().map(|line| self.lines.line(line)).collect();
-        if replied.cut.is_some() {
-            lines.push(self.lines.say(w::CUT));
+    fn on_reply(&mut self, message: &ModelMessage) -> Vec<PlainEffect> {
+        let left = message.message.get(self.written_bytes..).unwrap_or(&message.message);
+        let mut effects: Vec<PlainEffect> =
+            left.lines().map(|line| self.lines.line(line)).collect();
+        if message.cut.is_some() {
+            effects.push(self.lines.say(w::CUT));
         }
-        for (at, suggestion) in replied.suggestions.iter().enumerate() {
+        for (at, suggestion) in message.suggestions.iter().enumerate() {
             let say = w::SUGGESTION.with("n", at + 1).with("text", suggestion.as_str());
-            lines.push(self.lines.say(say));
+            effects.push(self.lines.say(say));
         }
         (self.written_bytes, self.partial_line) = (0, String::new());
-        lines
+        effects
     }
 
     fn on_question(&mut self, ask: Ask) -> Vec<PlainEffect> {
         self.leaving = None;
-        let asked = PlainQuestion::new(ask, self.lines.lang);
-        let effects = self.lines_and_prompt(asked.lines());
-        self.state = PlainState::Asking(Box::new(asked));
+        let question = PlainQuestion::new(ask, self.lines.lang);
+        let effects = self.lines_and_prompt(question.lines());
+        self.state = PlainState::Asking(Box::new(question));
         effects
     }
 
-    fn on_turn_ended(&mut self, ending: &TurnOutcome) -> Vec<PlainEffect> {
+    fn on_turn_ended(&mut self, outcome: &TurnOutcome) -> Vec<PlainEffect> {
         self.state = PlainState::Idle;
         let error = |why: LocalizedText| vec![PlainEffect::Notice(Notice::error(why))];
-        let mut effects = match ending {
+        let mut effects = match outcome {
             TurnOutcome::Done | TurnOutcome::Error => Vec::new(),
             TurnOutcome::Cancelled | TurnOutcome::Stopped => vec![self.lines.say(common::STOPPED)],
             TurnOutcome::Limit { why } => vec![PlainEffect::Notice(Notice::warning(why.clone()))],

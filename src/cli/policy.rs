@@ -10,7 +10,7 @@ use clap::Subcommand;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use avocet_core::i18n::{Lang, LocalizedText, common, safety as words};
+use avocet_core::i18n::{Lang, LocalizedText, common, safety as phrases};
 use avocet_core::prompt::template;
 use avocet_core::protocol::{PageRow, Requires, Risk, Step, StepAction, Tier};
 use avocet_core::text::visible;
@@ -62,7 +62,7 @@ pub fn command(program: &str, args: &[String]) -> StepAction {
 /// # Errors
 /// When the input is not a JSON object, or its effect depends on a conversation.
 pub fn tool(name: &str, input: Option<&str>) -> Result<StepAction, LocalizedText> {
-    let bad = |error: String| words::EXPLAIN_NO_OBJECT.with("error", error);
+    let bad = |error: String| phrases::EXPLAIN_NO_OBJECT.with("error", error);
     let read = input.map_or(Ok(Value::Object(Map::new())), serde_json::from_str);
     match read {
         Err(error) => Err(bad(error.to_string())),
@@ -73,49 +73,49 @@ pub fn tool(name: &str, input: Option<&str>) -> Result<StepAction, LocalizedText
 
 fn tool_step(name: &str, input: Map<String, Value>) -> Result<StepAction, LocalizedText> {
     if name == safety::SKILL_TOOL {
-        return Err(words::EXPLAIN_SKILL.into());
+        return Err(phrases::EXPLAIN_SKILL.into());
     }
     Ok(StepAction::Tool { name: name.to_owned(), input: Value::Object(input) })
 }
 
 /// The verdict on one step, for users: several lines, without a newline at the end.
-pub fn explain_one(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> String {
-    let verdict = judge(work, scene);
+pub fn explain_one(action: &StepAction, cx: PolicyContext<'_>, lang: Lang) -> String {
+    let verdict = judge(action, cx);
     let judged = verdict.judgement();
     let outcome = match &verdict {
-        Verdict::Run(_) => words::EXPLAIN_RUNS,
-        Verdict::Ask(_) => words::EXPLAIN_ASKS,
-        Verdict::Refuse(_) => words::EXPLAIN_REFUSED,
+        Verdict::Run(_) => phrases::EXPLAIN_RUNS,
+        Verdict::Ask(_) => phrases::EXPLAIN_ASKS,
+        Verdict::Refuse(_) => phrases::EXPLAIN_REFUSED,
     };
     let mut lines = vec![
         format!("{} · {} · {}", judged.risk.tier.name(), outcome.text(lang), judged.risk.rule),
-        step_title(work, judged, lang),
+        step_title(action, judged, lang),
         format!("{}: {}", common::FOLDER.text(lang), judged.cwd.display()),
     ];
     lines.extend(judged.risk.reasons.iter().map(|reason| {
         let say = reason.say.text(lang);
         let arg = reason.arg.map_or(String::new(), |arg| {
-            format!(" ({})", words::EXPLAIN_ARG.with("number", arg + 1).text(lang))
+            format!(" ({})", phrases::EXPLAIN_ARG.with("number", arg + 1).text(lang))
         });
         format!("  {} · {} · {say}{arg}", reason.tier.name(), reason.rule)
     }));
     let effects = effect_names(&judged.risk);
-    lines.push(format!("{}: {}", words::EXPLAIN_EFFECTS.text(lang), effects.join(", ")));
+    lines.push(format!("{}: {}", phrases::EXPLAIN_EFFECTS.text(lang), effects.join(", ")));
     lines.extend(outcome_lines(judged, lang));
     let lines: Vec<String> = lines.iter().map(|line| visible(line)).collect();
     lines.join("\n")
 }
 
 /// The judged step: the program with its path, or the tool.
-fn step_title(work: &StepAction, judged: &Judgement, lang: Lang) -> String {
+fn step_title(action: &StepAction, judged: &Judgement, lang: Lang) -> String {
     let found = judged.program.as_ref().map(|program| program.path.to_string_lossy());
-    match work {
+    match action {
         StepAction::Tool { name, .. } => {
             let by = found.map_or(String::new(), |path| format!(" ({path})"));
-            format!("{}: {name}{by}", words::EXPLAIN_TOOL.text(lang))
+            format!("{}: {name}{by}", phrases::EXPLAIN_TOOL.text(lang))
         }
         StepAction::Exec { program, .. } | StepAction::Shell { line: program } => {
-            let found = found.unwrap_or(words::EXPLAIN_NOT_FOUND.text(lang).into());
+            let found = found.unwrap_or(phrases::EXPLAIN_NOT_FOUND.text(lang).into());
             format!("{}: {program} ({found})", common::PROGRAM.text(lang))
         }
     }
@@ -126,12 +126,12 @@ fn outcome_lines(judged: &Judgement, lang: Lang) -> Vec<String> {
     match &judged.task {
         Some(ToolTask::Fault(fault)) => {
             let say = fault.say.text(lang);
-            vec![format!("{}: {say}", words::EXPLAIN_FAULT.text(lang))]
+            vec![format!("{}: {say}", phrases::EXPLAIN_FAULT.text(lang))]
         }
         Some(task) => {
             let Some(change) = task.change() else { return Vec::new() };
             let sum = format!("{} +{} -{}", change.path, change.added, change.removed);
-            let title = format!("{}: {sum}", words::EXPLAIN_CHANGE.text(lang));
+            let title = format!("{}: {sum}", phrases::EXPLAIN_CHANGE.text(lang));
             std::iter::once(title).chain(change.diff.lines().map(str::to_owned)).collect()
         }
         None => Vec::new(),
@@ -139,8 +139,8 @@ fn outcome_lines(judged: &Judgement, lang: Lang) -> Vec<String> {
 }
 
 /// The verdict on one step, as an answer of the batch without its `id`.
-pub fn explain_json(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> Value {
-    let verdict = judge(work, scene);
+pub fn explain_json(action: &StepAction, cx: PolicyContext<'_>, lang: Lang) -> Value {
+    let verdict = judge(action, cx);
     let mut answer = assessment_json(verdict.judgement(), lang);
     let path = verdict.judgement().program.as_ref().map(|program| program.path.to_string_lossy());
     answer["program"] = json!(path);
@@ -161,7 +161,7 @@ pub fn explain_batch(
     mut reader: impl BufRead,
     mut writer: impl Write,
     policy: &safety::Policy,
-    here: &Workspace,
+    workspace: &Workspace,
     lang: Lang,
 ) -> io::Result<()> {
     let mut line = Vec::new();
@@ -174,9 +174,9 @@ pub fn explain_batch(
             continue;
         }
         let answer = if whole {
-            answer_batch_line(&line, policy, here, lang)
+            answer_batch_line(&line, policy, workspace, lang)
         } else {
-            json!({ "id": null, "error": words::BATCH_TOO_LONG.text(lang) })
+            json!({ "id": null, "error": phrases::BATCH_TOO_LONG.text(lang) })
         };
         serde_json::to_writer(&mut writer, &answer)?;
         writer.write_all(b"\n")?;
@@ -209,21 +209,21 @@ enum BatchArgs {
 }
 
 fn answer_batch_line(line: &[u8], policy: &safety::Policy, here: &Workspace, lang: Lang) -> Value {
-    let asked: BatchRequest = match serde_json::from_slice(line) {
+    let request: BatchRequest = match serde_json::from_slice(line) {
         Ok(asked) => asked,
         Err(error) => return error_json(line, &error.to_string(), lang),
     };
-    let workspace = asked.workspace.as_deref().unwrap_or(&here.workspace);
-    let home = asked.home.as_deref().unwrap_or(&here.home);
-    let cwd = asked.cwd.as_deref().or(asked.workspace.as_deref()).unwrap_or(&here.cwd);
+    let workspace = request.workspace.as_deref().unwrap_or(&here.workspace);
+    let home = request.home.as_deref().unwrap_or(&here.home);
+    let cwd = request.cwd.as_deref().or(request.workspace.as_deref()).unwrap_or(&here.cwd);
     let system = System::new(workspace, home, &[]);
-    let place = Workspace {
+    let workspace = Workspace {
         cwd: system.resolve(&workspace.join(cwd)),
-        ..workspace_in(workspace, home, asked.trusted.unwrap_or(true), &system)
+        ..workspace_in(workspace, home, request.trusted.unwrap_or(true), &system)
     };
-    let scene = PolicyContext { policy, place: &place, world: &system };
-    let judged = |work: &StepAction| Ok(assessment_json(judge(work, scene).judgement(), lang));
-    let answered = match (&asked.program, &asked.tool, &asked.shell, &asked.args) {
+    let cx = PolicyContext { policy, place: &workspace, world: &system };
+    let judged = |action: &StepAction| Ok(assessment_json(judge(action, cx).judgement(), lang));
+    let answered = match (&request.program, &request.tool, &request.shell, &request.args) {
         (Some(program), None, _, Some(BatchArgs::Words(args))) => judged(&command(program, args)),
         (Some(program), None, _, None) => judged(&command(program, &[])),
         (Some(_), None, _, Some(_)) => Err("`args` is no list".to_owned()),
@@ -235,9 +235,9 @@ fn answer_batch_line(line: &[u8], policy: &safety::Policy, here: &Workspace, lan
         }
         (None, Some(_), _, Some(_)) => Err("`args` is no object".to_owned()),
         (None, None, Some(shell), Some(BatchArgs::Text(args))) => {
-            Ok(shell_line_json(shell, Some(args), scene, lang))
+            Ok(shell_line_json(shell, Some(args), cx, lang))
         }
-        (None, None, Some(shell), _) => Ok(shell_line_json(shell, None, scene, lang)),
+        (None, None, Some(shell), _) => Ok(shell_line_json(shell, None, cx, lang)),
         (Some(_), Some(_), _, _) => Err("`program` and `tool` stand together".to_owned()),
         (None, None, None, _) => Err("missing field `program`".to_owned()),
     };
@@ -245,18 +245,20 @@ fn answer_batch_line(line: &[u8], policy: &safety::Policy, here: &Workspace, lan
         Ok(answer) => answer,
         Err(why) => return error_json(line, &why, lang),
     };
-    answer["id"] = asked.id;
+    answer["id"] = request.id;
     answer
 }
 
 fn error_json(line: &[u8], error: &str, lang: Lang) -> Value {
     let id = serde_json::from_slice::<Value>(line).ok().and_then(|v| v.get("id").cloned());
-    json!({ "id": id, "error": words::BATCH_NOT_JSON.with("error", error).text(lang) })
+    json!({ "id": id, "error": phrases::BATCH_NOT_JSON.with("error", error).text(lang) })
 }
 
-fn judge(work: &StepAction, scene: PolicyContext<'_>) -> Verdict {
-    let (id, requires) = (String::new(), Requires::default());
-    safety::assess(Step { id, work: work.clone(), requires, cwd: None }, scene)
+fn judge(action: &StepAction, cx: PolicyContext<'_>) -> Verdict {
+    let id = String::new();
+    let requires = Requires::default();
+
+    safety::assess(Step { id, work: action.clone(), requires, cwd: None }, cx)
 }
 
 fn assessment_json(judged: &Judgement, lang: Lang) -> Value {
@@ -300,7 +302,7 @@ fn assessment_json(judged: &Judgement, lang: Lang) -> Value {
 
 /// The answer to a line. With `args` it is a shell command of a template: judged with them inserted
 /// as text, and as if only the quotes of the template contained them.
-fn shell_line_json(line: &str, args: Option<&str>, scene: PolicyContext<'_>, lang: Lang) -> Value {
+fn shell_line_json(line: &str, args: Option<&str>, cx: PolicyContext<'_>, lang: Lang) -> Value {
     let lines = match args {
         // If the arguments cannot be inserted safely, only what they could do counts.
         Some(args) => std::iter::once(line.replace("{{args}}", args))
@@ -308,7 +310,7 @@ fn shell_line_json(line: &str, args: Option<&str>, scene: PolicyContext<'_>, lan
             .collect(),
         None => vec![line.to_owned()],
     };
-    let verdicts = lines.iter().map(|line| safety::assess_shell("", line, scene));
+    let verdicts = lines.iter().map(|line| safety::assess_shell("", line, cx));
     let verdicts: Vec<Verdict> = verdicts.collect();
     let worst = verdicts.iter().map(Verdict::judgement).rev().max_by_key(|judged| judged.risk.tier);
     let Some(judged) = worst else { return Value::Null };
@@ -334,7 +336,7 @@ fn effect_names(risk: &Risk) -> Vec<String> {
     names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
-const MOST_LINE: usize = 4 * 1024 * 1024;
+const MAX_LINE: usize = 4 * 1024 * 1024;
 
 /// Reads up to the next newline. False if the line was too long and its rest was skipped. An empty
 /// line that is complete is the end of the input.
@@ -347,7 +349,7 @@ fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> 
             Some(at) => (at + 1, true),
             None => (part.len(), part.is_empty()),
         };
-        if line.len() + taken <= MOST_LINE {
+        if line.len() + taken <= MAX_LINE {
             line.extend_from_slice(part.get(..taken).unwrap_or_default());
         } else {
             whole = false;
@@ -362,7 +364,7 @@ fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> 
 /// Every program of the tables, by its tier when nothing else is found.
 pub fn list() -> Vec<PageRow> {
     let tiers =
-        [(Tier::L0, words::LIST_L0), (Tier::L1, words::LIST_L1), (Tier::L2, words::LIST_L2)];
+        [(Tier::L0, phrases::LIST_L0), (Tier::L1, phrases::LIST_L1), (Tier::L2, phrases::LIST_L2)];
     let mut rows = Vec::new();
     for (tier, heading) in tiers {
         rows.push(PageRow::heading(heading));
@@ -376,15 +378,18 @@ pub fn list() -> Vec<PageRow> {
 
 /// Every rule by id, highest risk first, with its tier and its reason.
 pub fn rules() -> Vec<PageRow> {
-    let tiers =
-        [(Tier::L2, words::RULES_L2), (Tier::L1, words::RULES_L1), (Tier::L0, words::RULES_L0)];
+    let tiers = [
+        (Tier::L2, phrases::RULES_L2),
+        (Tier::L1, phrases::RULES_L1),
+        (Tier::L0, phrases::RULES_L0),
+    ];
     let known = safety::rule_ids();
     let mut rows = Vec::new();
     for (tier, heading) in tiers {
         rows.push(PageRow::heading(heading));
         for rule in known.iter().filter(|rule| rule.tier == tier) {
             let firm = tier == Tier::L2 && !rule.lifts;
-            let word = if firm { words::RULE_FIRM } else { words::RULE_LINE };
+            let word = if firm { phrases::RULE_FIRM } else { phrases::RULE_LINE };
             let line = word.with("tier", tier.name()).with("why", rule.why.clone());
             rows.push(PageRow::pair(rule.id.as_str(), line));
         }
@@ -394,7 +399,9 @@ pub fn rules() -> Vec<PageRow> {
 
 /// The folders of a session in `folder`, with links resolved.
 pub fn workspace_in(folder: &Path, home: &Path, trusted: bool, world: &dyn Machine) -> Workspace {
-    let (folder, home) = (world.resolve(folder), world.resolve(home));
+    let folder = world.resolve(folder);
+    let home = world.resolve(home);
+
     let readable = world.enclosing_repository(&folder, &home).into_iter().collect();
     Workspace { trusted, readable, ..Workspace::new(folder, home) }
 }
@@ -465,7 +472,7 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_refused_and_the_next_one_read() {
-        let mut input = vec![b'x'; MOST_LINE + 10];
+        let mut input = vec![b'x'; MAX_LINE + 10];
         input.extend_from_slice(b"\n{\"id\":2,\"program\":\"pwd\"}\n");
         let out = batch(&input);
         assert!(out[0]["error"].is_string());

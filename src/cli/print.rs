@@ -25,27 +25,27 @@ pub struct PrintChannels {
     pub events: Receiver<Event>,
     /// The numbers of signals that end the program. A closed channel means that none will come.
     pub signals: Receiver<i32>,
-    /// How long a turn may take to end after a signal: [`GRACE`], or less in a test.
+    /// How long a turn may take to end after a signal: [`GRACE_PERIOD`], or less in a test.
     pub grace: Duration,
     /// Cancelled when the program exits, so that steps get less time.
     pub leaving: CancellationToken,
 }
 
 /// Long enough to send a step all its signals when it gets little time.
-pub const GRACE: Duration = Duration::from_millis(1400);
+pub const GRACE_PERIOD: Duration = Duration::from_millis(1400);
 
 /// Runs the turn that `first` begins. Always tells the session to shut down at the end.
 pub async fn run(
-    first: Op,
+    first_op: Op,
     mut channels: PrintChannels,
     mut person: LineReader,
     options: &Options,
     streams: (impl Write, impl Write),
 ) -> Exit {
     let (out, err) = streams;
-    let mut turn = HeadlessTurn::new(options, &first);
+    let mut turn = HeadlessTurn::new(options, &first_op);
     let mut streams = Streams { out, err, options };
-    let mut effects = vec![HeadlessEffect::Send(first)];
+    let mut effects = vec![HeadlessEffect::Send(first_op)];
     let mut grace: Option<Instant> = None;
     let mut signal: Option<i32> = None;
     let mut line: Option<Line> = None;
@@ -115,7 +115,7 @@ pub fn terminal_user() -> LineReader {
     Box::new(|| {
         let read = || {
             let mut line = Vec::new();
-            let read = io::stdin().lock().take(LONGEST).read_until(b'\n', &mut line);
+            let read = io::stdin().lock().take(MAX_LENGTH).read_until(b'\n', &mut line);
             matches!(read, Ok(1..)).then(|| String::from_utf8_lossy(&line).into_owned())
         };
         tokio::task::spawn_blocking(read).map(|read| read.ok().flatten()).boxed()
@@ -128,7 +128,7 @@ pub fn no_user() -> LineReader {
 }
 
 /// The maximum length of a typed answer, in bytes.
-const LONGEST: u64 = 4096;
+const MAX_LENGTH: u64 = 4096;
 
 async fn wait_until(at: Option<tokio::time::Instant>) {
     match at {
@@ -146,7 +146,7 @@ async fn next_line(line: &mut Option<Line>) -> Option<String> {
 
 async fn perform<O: Write, E: Write>(
     effects: Vec<HeadlessEffect>,
-    ops: &Sender<Submission>,
+    sender: &Sender<Submission>,
     streams: &mut Streams<'_, O, E>,
 ) -> Option<Exit> {
     for effect in effects {
@@ -159,7 +159,7 @@ async fn perform<O: Write, E: Write>(
             HeadlessEffect::Tell(said) => streams.tell(&said),
             HeadlessEffect::Ask(question) => streams.ask(&question),
             // A closed session closes its events too, which is noticed there.
-            HeadlessEffect::Send(op) => drop(ops.send(op.into()).await),
+            HeadlessEffect::Send(op) => drop(sender.send(op.into()).await),
             HeadlessEffect::End(exit) => return Some(exit),
         }
     }
@@ -192,10 +192,10 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
 
     /// Asks on an unfinished line, which the answer ends. Input typed before the question, or
     /// before its prompt, does not answer it.
-    fn ask(&mut self, question: &LocalizedText) {
+    fn ask(&mut self, localized_text: &LocalizedText) {
         discard_typed();
         let printer = self.options.printer;
-        let text = (printer.clean)(&question.text(printer.lang));
+        let text = (printer.clean)(&localized_text.text(printer.lang));
         let _ = write!(self.err, "{text}").and_then(|()| self.err.flush());
     }
 
@@ -210,9 +210,9 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
     }
 
     /// Reports progress. A closed standard error is not an error.
-    fn tell(&mut self, said: &StderrLine) {
+    fn tell(&mut self, line: &StderrLine) {
         let printer = self.options.printer;
-        let _ = match said {
+        let _ = match line {
             StderrLine::Text(text) => writeln!(self.err, "{}", (printer.clean)(text)),
             StderrLine::Line(say) | StderrLine::Question(say) => {
                 writeln!(self.err, "{}", (printer.clean)(&say.text(printer.lang)))

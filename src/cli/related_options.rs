@@ -60,22 +60,22 @@ fn hide_below(command: Command, name: &str) -> Command {
 /// The command for completion, which knows of no hidden options: each command has its own. It must
 /// not have been built.
 pub fn without_unrelated(command: Command) -> Command {
-    let shared: Vec<Arg> = command
+    let args: Vec<Arg> = command
         .get_arguments()
         .filter(|arg| arg.is_global_set())
         .map(|arg| arg.clone().global(false))
         .collect();
     command.mut_args(|arg| arg.global(false)).mut_subcommands(|below| {
         let name = below.get_name().to_owned();
-        add_related(below, &name, &shared)
+        add_related(below, &name, &args)
     })
 }
 
-fn add_related(command: Command, name: &str, shared: &[Arg]) -> Command {
+fn add_related(command: Command, name: &str, args: &[Arg]) -> Command {
     let has = |arg: &Arg| command.get_arguments().any(|own| own.get_id() == arg.get_id());
-    let added: Vec<Arg> =
-        shared.iter().filter(|arg| is_related(name, arg) && !has(arg)).cloned().collect();
-    command.args(added).mut_subcommands(|below| add_related(below, name, shared))
+    let added_args: Vec<Arg> =
+        args.iter().filter(|arg| is_related(name, arg) && !has(arg)).cloned().collect();
+    command.args(added_args).mut_subcommands(|below| add_related(below, name, args))
 }
 
 #[cfg(test)]

@@ -84,7 +84,9 @@ impl RunOptions {
         } else {
             (self.yes && !is_template).then_some("-y")
         };
-        let (secrets, all) = (self.approve_secrets, self.container.is_some());
+        let secrets = self.approve_secrets;
+        let all = self.container.is_some();
+
         ApprovalFlags { template_commands: self.yes, steps, secrets, all }
     }
 }
@@ -119,8 +121,8 @@ pub struct ApprovalFlags {
 
 impl ApprovalFlags {
     /// Whether a step that asks is among those that are approved, if any are.
-    pub fn covers(&self, risk: &Risk, work: &StepAction) -> bool {
-        let is_within = risk.can_preapprove() && !risk.edits_outside(work);
-        self.all || is_within && (self.secrets || !risk.can_expose_secrets(work))
+    pub fn covers(&self, risk: &Risk, action: &StepAction) -> bool {
+        let is_within = risk.can_preapprove() && !risk.edits_outside(action);
+        self.all || is_within && (self.secrets || !risk.can_expose_secrets(action))
     }
 }

@@ -43,7 +43,9 @@ impl Schema {
     fn parse(name: &str, text: &str) -> Result<Schema, SchemaError> {
         let wrong = |why: String| SchemaError(w::SCHEMA_WRONG.with("file", name).with("why", why));
         let text: Value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
-        let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+        let mut schemas = Schemas::new();
+        let mut compiler = Compiler::new();
+
         compiler.set_default_draft(Draft::V2020_12);
         // We choose the name, so that unusual letters in a path do not make an unusual address.
         let why = |error: boon::CompileError| wrong(cause(&format!("{error:#}")));

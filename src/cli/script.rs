@@ -20,7 +20,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::Clean;
-use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as phrases};
 use avocet_core::protocol::{Message, Usage};
 use avocet_script::host::AnswerHead;
 use avocet_script::{LocatedError, RunResult, ScriptEvent};
@@ -65,8 +65,8 @@ struct OpenAnswer {
 }
 
 impl<W: Write> Writer<W> {
-    pub fn new(out: W, look: RunFormat) -> Writer<W> {
-        Writer { out, format: look, open: None, above: None, answer: None, usage: Usage::default() }
+    pub fn new(out: W, format: RunFormat) -> Writer<W> {
+        Writer { out, format, open: None, above: None, answer: None, usage: Usage::default() }
     }
 
     pub fn write_event(&mut self, event: &ScriptEvent) -> io::Result<()> {
@@ -123,11 +123,15 @@ impl<W: Write> Writer<W> {
             ScriptEvent::ScriptCalled(id) => json!({ "type": "call", "script": id }),
             ScriptEvent::StepStarted(began) => {
                 let (step, risk) = began.as_ref();
-                let (id, work) = (&step.id, &step.work);
+                let id = &step.id;
+                let work = &step.work;
+
                 json!({ "type": "step", "id": id, "work": work, "tier": risk.tier })
             }
             ScriptEvent::StepFinished(seen) => {
-                let (id, exit_code) = (&seen.step.id, seen.exit_code);
+                let id = &seen.step.id;
+                let exit_code = seen.exit_code;
+
                 let outcome = &seen.outcome;
                 json!({ "type": "step_end", "id": id, "outcome": outcome, "exit_code": exit_code })
             }
@@ -257,7 +261,7 @@ impl<W: Write> Writer<W> {
             return self.line(&json!({ "type": "messages", "messages": messages }));
         }
         if let Some(call) = call {
-            self.text(&words::DRY_CALL.with("n", call).text(self.format.lang))?;
+            self.text(&phrases::DRY_CALL.with("n", call).text(self.format.lang))?;
         }
         for (role, text) in pairs {
             self.text(&format!("{}: {text}", role.as_str().unwrap_or_default()))?;
@@ -349,7 +353,7 @@ mod tests {
         assert_eq!(ScriptArgs::parse("hello {x}").unwrap().positional, [json!("hello {x}")]);
         assert_eq!(
             ScriptArgs::parse("[1, two]").unwrap_err(),
-            LocalizedText::from(words::ARGS_UNREADABLE)
+            LocalizedText::from(phrases::ARGS_UNREADABLE)
         );
     }
 
@@ -369,7 +373,7 @@ mod tests {
         ];
         assert_eq!(written(look(true, false), &events, json!({"v": 2})), lines.join("\n") + "\n");
         let mut writer = Writer::new(Vec::new(), look(true, false));
-        writer.write_end(&Err(LocatedError::new(words::ARGS_UNREADABLE))).unwrap();
+        writer.write_end(&Err(LocatedError::new(phrases::ARGS_UNREADABLE))).unwrap();
         let text = String::from_utf8(writer.out).unwrap();
         assert!(text.starts_with(r#"{"type":"error","message":"#), "{text}");
     }
@@ -433,7 +437,7 @@ mod tests {
     #[test]
     fn a_dry_run_ends_with_a_result_in_json() {
         let mut writer = Writer::new(Vec::new(), look(true, false));
-        writer.write_dry_end(Some(&words::DRY_STANDS.into())).unwrap();
+        writer.write_dry_end(Some(&phrases::DRY_STANDS.into())).unwrap();
         let text = String::from_utf8(writer.out).unwrap();
         assert!(text.ends_with("{\"type\":\"result\",\"value\":null}\n"), "{text}");
         assert!(text.starts_with("{\"type\":\"note\""), "{text}");
@@ -452,7 +456,7 @@ mod tests {
 
     #[test]
     fn json_output_says_which_role_and_script_speaks_and_keeps_notes() {
-        let note = ScriptEvent::Note(words::ARGS_UNREADABLE.into());
+        let note = ScriptEvent::Note(phrases::ARGS_UNREADABLE.into());
         let [start, delta, end] = answer(Some("ann"), "hi", false);
         let text = written(look(true, false), &[start, delta, end, note], json!(1));
         let lines: Vec<&str> = text.lines().collect();

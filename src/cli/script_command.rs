@@ -5,7 +5,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use std::path::PathBuf;
 
-use avocet_core::i18n::{Lang, LocalizedText, Phrase, PhraseValue, script_help as words};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, PhraseValue, script_help as phrases};
 use avocet_core::protocol::PageRow;
 use avocet_script::reference::{CHAPTERS, EXAMPLES};
 
@@ -79,17 +79,17 @@ pub fn new_script_files(
 }
 
 pub fn unknown_chapter(name: &str) -> LocalizedText {
-    words::UNKNOWN_CHAPTER.with("name", name)
+    phrases::UNKNOWN_CHAPTER.with("name", name)
 }
 
 pub fn known_chapters() -> LocalizedText {
     let names: Vec<&str> = CHAPTERS.iter().map(|chapter| chapter.name).collect();
-    words::KNOWN_CHAPTERS.with("list", names.join(" "))
+    phrases::KNOWN_CHAPTERS.with("list", names.join(" "))
 }
 
 /// A page of the help as rows for a terminal.
-pub fn wrap_page(title: Phrase, rows: Vec<PageRow>, lang: Lang) -> Vec<PageRow> {
-    let mut out = vec![PageRow::heading(title)];
+pub fn wrap_page(phrase: Phrase, rows: Vec<PageRow>, lang: Lang) -> Vec<PageRow> {
+    let mut out = vec![PageRow::heading(phrase)];
     for row in rows {
         match row {
             PageRow::Line(text) => {

@@ -9,7 +9,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::Clean;
-use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as phrases};
 use avocet_core::protocol::{ExportFormat, Page};
 use avocet_safety::redact::Redactor;
 use avocet_safety::sanitize::{self, TextSource};
@@ -97,16 +97,16 @@ pub struct SessionQuery<'a> {
 /// # Errors
 /// The sentence that says why it failed.
 pub fn run(
-    asked: &SessionCommand,
+    command: &SessionCommand,
     query: &SessionQuery<'_>,
     out: &mut dyn Write,
 ) -> Result<(SessionAnswer, Option<LocalizedText>), LocalizedText> {
     let (mut disk, mut fault) = Database::open(query.store).map_err(store_message)?;
-    let mut out = PagedOutput { out, pages: None, last_written: 0 };
-    let answer = match answer_query(asked, &mut disk, query, &mut out) {
+    let mut output = PagedOutput { out, pages: None, last_written: 0 };
+    let answer = match answer_query(command, &mut disk, query, &mut output) {
         Err(QueryError::Store(error)) if error.is_damage() => {
             (disk, fault) = disk.salvage(query.store).map_err(store_message)?;
-            answer_query(asked, &mut disk, query, &mut out)
+            answer_query(command, &mut disk, query, &mut output)
         }
         answer => answer,
     };
@@ -145,57 +145,57 @@ struct PagedOutput<'o> {
 }
 
 fn answer_query(
-    asked: &SessionCommand,
-    disk: &mut Database,
+    command: &SessionCommand,
+    database: &mut Database,
     query: &SessionQuery<'_>,
-    out: &mut PagedOutput<'_>,
+    output: &mut PagedOutput<'_>,
 ) -> Result<SessionAnswer, QueryError> {
-    match asked {
-        SessionCommand::List { here } => list(disk, query, *here),
+    match command {
+        SessionCommand::List { here } => list(database, query, *here),
         SessionCommand::Search { words } => {
             let words = words.join(" ");
             // A program gets all of them, a user the latest.
             if query.json {
                 Ok(SessionAnswer::Out(json_lines(
-                    disk.search(&words, usize::MAX)?.iter().map(hit_json),
+                    database.search(&words, usize::MAX)?.iter().map(hit_json),
                 )))
             } else {
-                Ok(SessionAnswer::Page(hits_page(&words, disk.search(&words, HITS + 1)?, HITS)))
+                Ok(SessionAnswer::Page(hits_page(&words, database.search(&words, HITS + 1)?, HITS)))
             }
         }
         SessionCommand::Show { id } => {
             let format = if query.json { ExportFormat::Json } else { ExportFormat::Md };
-            write_conversation(disk, id, format, (query, query.clean), out)?;
+            write_conversation(database, id, format, (query, query.clean), output)?;
             Ok(SessionAnswer::Written)
         }
         SessionCommand::Export { id, file, format } => {
             let format = choose_format(format.as_deref(), file.as_deref(), query.json);
             let Some(file) = file else {
-                write_conversation(disk, id, format, (query, query.clean), out)?;
+                write_conversation(database, id, format, (query, query.clean), output)?;
                 return Ok(SessionAnswer::Written);
             };
-            export(disk, id, format, query, file)?;
+            export(database, id, format, query, file)?;
             let file = file.display().to_string();
-            Ok(SessionAnswer::Messages(vec![words::SESSION_EXPORTED.with("file", file)]))
+            Ok(SessionAnswer::Messages(vec![phrases::SESSION_EXPORTED.with("file", file)]))
         }
-        SessionCommand::Delete { ids } => delete(disk, ids, query),
+        SessionCommand::Delete { ids } => delete(database, ids, query),
     }
 }
 
 fn list(
-    disk: &Database,
+    database: &Database,
     query: &SessionQuery<'_>,
     here: bool,
 ) -> Result<SessionAnswer, QueryError> {
     let folder = query.folder.display().to_string();
     let folder = here.then_some(folder.as_str());
-    let listed = disk.list(folder, LISTED)?;
+    let listed = database.list(folder, LISTED)?;
     if query.json {
         // The reader of this format reads all of it.
-        let all = if listed.len() < LISTED { listed } else { disk.list(folder, usize::MAX)? };
+        let all = if listed.len() < LISTED { listed } else { database.list(folder, usize::MAX)? };
         return Ok(SessionAnswer::Out(json_lines(all.iter().map(listed_json))));
     }
-    let more = disk.count(folder)?.saturating_sub(listed.len());
+    let more = database.count(folder)?.saturating_sub(listed.len());
     Ok(SessionAnswer::Page(list_page(listed, more)))
 }
 
@@ -208,17 +208,17 @@ fn json_lines(values: impl Iterator<Item = Value>) -> String {
     values.map(|value| format!("{value}\n")).collect()
 }
 
-fn listed_json(one: &Listed) -> Value {
+fn listed_json(listed: &Listed) -> Value {
     json!({
-        "id": one.id,
-        "title": one.title,
-        "folder": one.folder,
-        "created": format_time(one.created),
-        "updated": format_time(one.updated),
-        "turns": one.turns,
-        "parent": one.parent,
-        "preview": one.preview,
-        "model": one.model,
+        "id": listed.id,
+        "title": listed.title,
+        "folder": listed.folder,
+        "created": format_time(listed.created),
+        "updated": format_time(listed.updated),
+        "turns": listed.turns,
+        "parent": listed.parent,
+        "preview": listed.preview,
+        "model": listed.model,
     })
 }
 
@@ -238,14 +238,14 @@ fn format_time(milliseconds: i64) -> String {
 
 /// Writes a conversation, event by event, from where it stopped.
 fn write_conversation(
-    disk: &Database,
+    database: &Database,
     id: &str,
     format: ExportFormat,
     (query, clean): (&SessionQuery<'_>, Clean),
-    to: &mut PagedOutput<'_>,
+    output: &mut PagedOutput<'_>,
 ) -> Result<(), QueryError> {
-    let known = disk.find(id)?;
-    let mut out = BufWriter::new(&mut *to.out);
+    let known = database.find(id)?;
+    let mut out = BufWriter::new(&mut *output.out);
     // It was masked when it was saved; other secrets may be known by now.
     let mut put = |text: &str| {
         let masked = query.redactor.mask(text);
@@ -256,16 +256,16 @@ fn write_conversation(
         };
         out.write_all(clean(&plain).as_bytes())
     };
-    if to.pages.is_none() {
-        let pages = to.pages.insert(Pages::new(&known.title, format, query.lang));
+    if output.pages.is_none() {
+        let pages = output.pages.insert(Pages::new(&known.title, format, query.lang));
         put(&pages.begin()).map_err(QueryError::Output)?;
     }
-    let Some(pages) = &mut to.pages else { return Ok(()) };
-    let read = disk.for_each_event(known.key, to.last_written, |seq, event| {
+    let Some(pages) = &mut output.pages else { return Ok(()) };
+    let read = database.for_each_event(known.key, output.last_written, |seq, event| {
         if event.is_transcript() {
             put(&pages.event(&event))?;
         }
-        to.last_written = seq;
+        output.last_written = seq;
         Ok(())
     });
     read?.map_err(QueryError::Output)?;
@@ -288,7 +288,7 @@ fn choose_format(named: Option<&str>, file: Option<&Path>, json: bool) -> Export
 
 /// Follows no links and overwrites nothing.
 fn export(
-    disk: &Database,
+    database: &Database,
     id: &str,
     format: ExportFormat,
     query: &SessionQuery<'_>,
@@ -297,14 +297,14 @@ fn export(
     let shown = file.display().to_string();
     let unwritten = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            QueryError::Message(words::SESSION_EXISTS.with("file", shown.as_str()))
+            QueryError::Message(phrases::SESSION_EXISTS.with("file", shown.as_str()))
         }
         _ => QueryError::Message(
-            words::SESSION_UNWRITTEN.with("file", shown.as_str()).with("why", error.to_string()),
+            phrases::SESSION_UNWRITTEN.with("file", shown.as_str()).with("why", error.to_string()),
         ),
     };
     // A wrong name must not leave a file.
-    disk.find(id)?;
+    database.find(id)?;
     let path = query.folder.join(file);
     // The conversation is private to the user.
     let mut options = OpenOptions::new();
@@ -313,7 +313,7 @@ fn export(
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut to = options.open(&path).map_err(unwritten)?;
     let mut paged = PagedOutput { out: &mut to, pages: None, last_written: 0 };
-    let written = write_conversation(disk, id, format, (query, str::to_owned), &mut paged);
+    let written = write_conversation(database, id, format, (query, str::to_owned), &mut paged);
     let written = written.and_then(|()| to.sync_all().map_err(QueryError::Output));
     written.map_err(|wrong| {
         // Half of a conversation is useless; the file was created just now.
@@ -327,19 +327,19 @@ fn export(
 
 /// All of them, or none if one cannot be found.
 fn delete(
-    disk: &mut Database,
+    database: &mut Database,
     ids: &[String],
     query: &SessionQuery<'_>,
 ) -> Result<SessionAnswer, QueryError> {
-    let known = ids.iter().map(|id| disk.find(id)).collect::<Result<Vec<_>, _>>()?;
+    let known = ids.iter().map(|id| database.find(id)).collect::<Result<Vec<_>, _>>()?;
     let mut told = Vec::new();
     for one in known {
         // The same conversation may be named twice.
-        match disk.delete(query.store, &one.id) {
+        match database.delete(query.store, &one.id) {
             Err(StoreError::NoSession { .. }) => continue,
             done => done?,
         }
-        told.push(words::SESSION_DELETED.with("id", one.id).with("title", one.title));
+        told.push(phrases::SESSION_DELETED.with("id", one.id).with("title", one.title));
     }
     Ok(SessionAnswer::Messages(told))
 }

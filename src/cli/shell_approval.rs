@@ -37,8 +37,8 @@ impl TemplateApproval {
         pieces: &[TemplateCommand],
         approved: ApprovalFlags,
     ) -> Option<TemplateApproval> {
-        let is_approved = |piece: &&TemplateCommand| {
-            approved.template_commands && piece.can_preapprove(approved.secrets)
+        let is_approved = |command: &&TemplateCommand| {
+            approved.template_commands && command.can_preapprove(approved.secrets)
         };
         let (run, pieces): (Vec<&TemplateCommand>, Vec<&TemplateCommand>) =
             pieces.iter().partition(is_approved);
@@ -62,7 +62,9 @@ impl TemplateApproval {
             return ApprovalLine::Decided(self.ask, reject);
         };
         let typed = normalize_width(typed);
-        let (yes, no) = (is_yes(&typed), is_no(&typed));
+        let yes = is_yes(&typed);
+        let no = is_no(&typed);
+
         if Severity::of(&piece.risk).is_confirmed(&typed, yes) {
             self.approved.push(piece.id.clone());
         } else if !no {

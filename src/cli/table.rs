@@ -10,7 +10,7 @@ use avocet_core::i18n::{Lang, PhraseValue};
 use avocet_present::commands::PageRow;
 
 /// In columns, a label wider than this does not push the values further right.
-const WIDEST: usize = 32;
+const MAX_WIDTH: usize = 32;
 
 /// Writes rows with aligned values.
 pub fn write(out: &mut impl Write, rows: &[PageRow], printer: Printer) -> io::Result<()> {
@@ -25,7 +25,7 @@ pub fn aligned(rows: &[PageRow], printer: Printer) -> String {
         PageRow::Pair { label, .. } => Some(shown(label).width()),
         PageRow::Heading(_) | PageRow::Line(_) => None,
     });
-    let width = labels.max().unwrap_or(0).min(WIDEST);
+    let width = labels.max().unwrap_or(0).min(MAX_WIDTH);
     let mut page = String::new();
     for row in rows {
         match row {

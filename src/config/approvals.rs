@@ -22,9 +22,9 @@ use avocet_core::protocol::Effect;
 use avocet_safety::{Grant, Pinned, PolicyRule, Terms};
 
 const VERSION: u32 = 2;
-const MOST: usize = 500;
+const MAX_RULES: usize = 500;
 /// The maximum length of a rule, in bytes.
-const LONGEST: usize = 4096;
+const MAX_LENGTH: usize = 4096;
 
 /// The remembered rules of one folder.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,8 +103,8 @@ impl Approvals {
         let servers = BTreeMap::new();
         let allowed = vec![];
         let denied = vec![];
-        let empty = ApprovalsFile { version: VERSION, folder, allowed, denied, servers };
-        let mut approvals = Approvals { file, contents: empty };
+        let approvals_file = ApprovalsFile { version: VERSION, folder, allowed, denied, servers };
+        let mut approvals = Approvals { file, contents: approvals_file };
         let said = match approvals.read() {
             Ok(None) => None,
             Ok(Some(read)) => {
@@ -153,15 +153,17 @@ impl Approvals {
             terms.map(|terms| GrantTerms::from_terms(terms, Path::new(&self.contents.folder)));
         let row = ApprovalRow { rule: rule.to_owned(), given };
         self.change(|ApprovalsFile { allowed, denied, .. }| {
-            if rule.trim().is_empty() || rule.len() > LONGEST {
+            if rule.trim().is_empty() || rule.len() > MAX_LENGTH {
                 return false;
             }
             match side {
-                Side::Allowed if !allowed.contains(&row) && allowed.len() < MOST => {
+                Side::Allowed if !allowed.contains(&row) && allowed.len() < MAX_RULES => {
                     allowed.push(row.clone());
                     denied.retain(|other| other != rule);
                 }
-                Side::Denied if !denied.iter().any(|one| one == rule) && denied.len() < MOST => {
+                Side::Denied
+                    if !denied.iter().any(|one| one == rule) && denied.len() < MAX_RULES =>
+                {
                     denied.push(rule.to_owned());
                     allowed.retain(|other| other.rule != rule);
                 }
@@ -180,7 +182,8 @@ impl Approvals {
     /// Remembers whether a server of the project may start.
     pub fn remember_server(&mut self, hash: &str, is_allowed: bool) -> io::Result<()> {
         self.change(|ApprovalsFile { servers, .. }| {
-            servers.len() < MOST && servers.insert(hash.to_owned(), is_allowed) != Some(is_allowed)
+            servers.len() < MAX_RULES
+                && servers.insert(hash.to_owned(), is_allowed) != Some(is_allowed)
         })
     }
 
@@ -247,13 +250,16 @@ impl GrantTerms {
                 _ => folder.join(path),
             })
         };
-        let pinned = |named: &PinnedFile| {
-            let path = inside(&named.path).unwrap_or_else(|| PathBuf::from(&named.path));
-            Pinned { path, digest: named.sha256.clone() }
+        let pinned = |file: &PinnedFile| {
+            let path = inside(&file.path).unwrap_or_else(|| PathBuf::from(&file.path));
+            Pinned { path, digest: file.sha256.clone() }
         };
-        let (script, pinned) =
-            (self.script.as_ref().map(pinned), self.program.as_ref().map(pinned));
-        let (reasons, effects) = (self.reasons.clone(), self.effects.clone());
+        let script = self.script.as_ref().map(pinned);
+        let pinned = self.program.as_ref().map(pinned);
+
+        let reasons = self.reasons.clone();
+        let effects = self.effects.clone();
+
         Some(Terms { folder: inside(&self.cwd)?, reasons, effects, pinned, script })
     }
 }
@@ -278,13 +284,13 @@ fn parse(text: &str, folder: &str) -> Option<ParsedApprovals> {
     let rules = || kept.allowed.iter().map(|row| &row.rule).chain(&kept.denied);
     let sound = kept.version == VERSION
         && kept.folder == folder
-        && rules().count() <= 2 * MOST
-        && rules().all(|rule| rule.len() <= LONGEST);
+        && rules().count() <= 2 * MAX_RULES
+        && rules().all(|rule| rule.len() <= MAX_LENGTH);
     sound.then_some(ParsedApprovals { contents: kept, is_older_version: older })
 }
 
-fn upgrade_v1(first: ApprovalsV1) -> Option<ApprovalsFile> {
-    let ApprovalsV1 { version, folder, allowed, denied } = first;
+fn upgrade_v1(approvals_v1: ApprovalsV1) -> Option<ApprovalsFile> {
+    let ApprovalsV1 { version, folder, allowed, denied } = approvals_v1;
     let allowed = allowed.into_iter().map(|rule| ApprovalRow { rule, given: None }).collect();
     let servers = BTreeMap::new();
     (version == 1).then_some(ApprovalsFile { version: VERSION, folder, allowed, denied, servers })

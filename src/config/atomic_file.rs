@@ -11,11 +11,11 @@ use super::diagnostic::ConfigError;
 use avocet_core::private_dir::{beside, private_folder};
 
 /// The most that is read of a file; settings are a thousandth of it.
-pub const LONGEST: u64 = 1024 * 1024;
+pub const MAX_LENGTH: u64 = 1024 * 1024;
 
 /// How long a change waits for another process to finish its own, and how often it checks
 /// meanwhile.
-const PATIENCE: Duration = Duration::from_secs(3);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(2);
 
 /// The lock of one process on a file; the system releases it when the process ends.
@@ -36,10 +36,10 @@ pub fn read(path: &Path) -> Result<Option<String>, ConfigError> {
     }
     let mut bytes = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(MAX_LENGTH + 1).read_to_end(&mut bytes))
         .map_err(|error| ConfigError::unreadable(&error))?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(ConfigError::TooLong { limit: LONGEST });
+    if bytes.len() as u64 > MAX_LENGTH {
+        return Err(ConfigError::TooLong { limit: MAX_LENGTH });
     }
     String::from_utf8(bytes).map(Some).map_err(|_| ConfigError::NotText)
 }
@@ -51,7 +51,7 @@ pub fn read(path: &Path) -> Result<Option<String>, ConfigError> {
 /// `TimedOut` if another process holds it for too long. If nothing can be locked, the change itself
 /// reports the error, or continues without a lock.
 pub fn lock(path: &Path) -> io::Result<FileLock> {
-    lock_with_timeout(path, PATIENCE)
+    lock_with_timeout(path, WAIT_TIMEOUT)
 }
 
 fn lock_with_timeout(path: &Path, patience: Duration) -> io::Result<FileLock> {
@@ -149,8 +149,8 @@ mod tests {
     fn a_file_that_is_too_long_or_not_text_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
-        fs::write(&path, vec![b'x'; LONGEST as usize + 1]).unwrap();
-        assert_eq!(read(&path), Err(ConfigError::TooLong { limit: LONGEST }));
+        fs::write(&path, vec![b'x'; MAX_LENGTH as usize + 1]).unwrap();
+        assert_eq!(read(&path), Err(ConfigError::TooLong { limit: MAX_LENGTH }));
         fs::write(&path, b"\xff\xfe").unwrap();
         assert_eq!(read(&path), Err(ConfigError::NotText));
     }

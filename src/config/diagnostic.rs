@@ -92,8 +92,8 @@ pub struct Mismatch {
 }
 
 impl ConfigError {
-    pub fn mismatch(expected: LocalizedText, found: LocalizedText) -> ConfigError {
-        ConfigError::Mismatch(Box::new(Mismatch { expected, found }))
+    pub fn mismatch(text: LocalizedText, localized_text: LocalizedText) -> ConfigError {
+        ConfigError::Mismatch(Box::new(Mismatch { expected: text, found: localized_text }))
     }
 
     pub fn unreadable(error: &io::Error) -> ConfigError {
@@ -124,12 +124,12 @@ impl ConfigError {
 }
 
 impl ConfigDiagnostic {
-    pub fn of_file(file: impl Into<PathBuf>, fault: ConfigError) -> ConfigDiagnostic {
+    pub fn of_file(file: impl Into<PathBuf>, error: ConfigError) -> ConfigDiagnostic {
         ConfigDiagnostic {
             origin: DiagnosticSource::File(file.into()),
             place: None,
             key: None,
-            fault,
+            fault: error,
         }
     }
 

@@ -12,7 +12,7 @@ use super::atomic_file;
 use avocet_core::private_dir::private_folder;
 
 /// A draft with a larger file is not saved, in bytes: a message takes less.
-const LONGEST: usize = 8 * 1024 * 1024;
+const MAX_LENGTH: usize = 8 * 1024 * 1024;
 /// The maximum number of windows of one folder with their own file; another one saves nothing.
 const WINDOWS: usize = 8;
 
@@ -106,30 +106,30 @@ pub fn read(file: &Path) -> SavedDraft {
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn save(file: &Path, now: &SavedDraft) -> io::Result<()> {
-    if now.is_empty() {
+pub fn save(file: &Path, draft: &SavedDraft) -> io::Result<()> {
+    if draft.is_empty() {
         return match fs::remove_file(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             other => other,
         };
     }
-    atomic_file::write(file, &serialize(now)?)
+    atomic_file::write(file, &serialize(draft)?)
 }
 
 /// Saves a draft that changes soon, without waiting for the disk.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn save_unsynced(file: &Path, now: &SavedDraft) -> io::Result<()> {
-    if now.is_empty() {
-        return save(file, now);
+pub fn save_unsynced(file: &Path, draft: &SavedDraft) -> io::Result<()> {
+    if draft.is_empty() {
+        return save(file, draft);
     }
-    atomic_file::write_unsynced(file, &serialize(now)?)
+    atomic_file::write_unsynced(file, &serialize(draft)?)
 }
 
 fn serialize(draft: &SavedDraft) -> io::Result<String> {
     let text = serde_json::to_string(draft)?;
-    if text.len() <= LONGEST { Ok(text) } else { Err(io::ErrorKind::FileTooLarge.into()) }
+    if text.len() <= MAX_LENGTH { Ok(text) } else { Err(io::ErrorKind::FileTooLarge.into()) }
 }
 
 /// Opens only a regular file, so that a pipe in its place cannot block the start.
@@ -138,7 +138,7 @@ fn read_text(file: &Path) -> Option<String> {
         return None;
     }
     let mut text = String::new();
-    let most = u64::try_from(LONGEST).unwrap_or(u64::MAX);
+    let most = u64::try_from(MAX_LENGTH).unwrap_or(u64::MAX);
     fs::File::open(file).ok()?.take(most).read_to_string(&mut text).ok()?;
     Some(text)
 }

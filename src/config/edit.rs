@@ -106,7 +106,7 @@ pub fn unset(file: &Path, key: &str) -> Result<bool, EditError> {
 const SERVERS: &str = "mcp";
 
 /// Writes the table of a server, in place of one of the same name.
-pub fn set_server(file: &Path, name: &str, server: Table) -> Result<(), EditError> {
+pub fn set_server(file: &Path, name: &str, table: Table) -> Result<(), EditError> {
     let _lock = lock(file)?;
     let mut document = open(file)?;
     let servers = document.entry(SERVERS).or_insert_with(|| section_item("*.*"));
@@ -115,7 +115,7 @@ pub fn set_server(file: &Path, name: &str, server: Table) -> Result<(), EditErro
         let found = i18n::config::FOUND_VALUE.with("value", servers.to_string().trim());
         return Err(not_a_table(file, SERVERS, ConfigError::mismatch(expected, found)));
     };
-    servers.insert(name, Item::Table(server));
+    servers.insert(name, Item::Table(table));
     save(file, &document)
 }
 
@@ -220,13 +220,13 @@ fn remove_value(table: &mut dyn TableLike, path: &str) -> bool {
     }
 }
 
-fn not_a_table(file: &Path, key: &str, fault: ConfigError) -> EditError {
+fn not_a_table(file: &Path, key: &str, error: ConfigError) -> EditError {
     let written = DiagnosticSource::File(file.to_owned());
     EditError::Problem(Box::new(ConfigDiagnostic {
         origin: written,
         place: None,
         key: Some(key.to_owned()),
-        fault,
+        fault: error,
     }))
 }
 

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use super::atomic_file;
 
 /// The number of entries kept in memory and after a clean-up.
-const MOST: usize = 1000;
+const MAX_ENTRIES: usize = 1000;
 /// An entry longer than this is not saved, in bytes.
-const LONGEST: usize = 32 * 1024;
+const MAX_LENGTH: usize = 32 * 1024;
 /// A file larger than this is cut to its newest entries, in bytes.
 const FULL: u64 = 2 * 1024 * 1024;
 
@@ -35,11 +35,11 @@ impl InputHistory {
     /// Adds a line, unless it is blank, too long, or the same as the one before it.
     pub fn add(&mut self, entry: &str) -> io::Result<()> {
         let again = self.entries.last().is_some_and(|last| last == entry);
-        if entry.trim().is_empty() || entry.len() > LONGEST || again {
+        if entry.trim().is_empty() || entry.len() > MAX_LENGTH || again {
             return Ok(());
         }
         self.entries.push(entry.to_owned());
-        if self.entries.len() > MOST {
+        if self.entries.len() > MAX_ENTRIES {
             self.entries.remove(0);
         }
         self.append(&encode_line(entry))?;
@@ -92,8 +92,8 @@ fn read(path: &Path) -> io::Result<(Vec<String>, bool)> {
     let lines = bytes.split(|byte| *byte == b'\n');
     let mut entries: Vec<String> =
         lines.filter_map(|line| serde_json::from_slice::<String>(line).ok()).collect();
-    entries.retain(|entry| entry.len() <= LONGEST);
-    entries.drain(..entries.len().saturating_sub(MOST));
+    entries.retain(|entry| entry.len() <= MAX_LENGTH);
+    entries.drain(..entries.len().saturating_sub(MAX_ENTRIES));
     Ok((entries, length > FULL))
 }
 
@@ -132,7 +132,7 @@ mod tests {
         let (_folder, file) = temp_history();
         let mut history = InputHistory::open(file.clone());
         for number in 0..200 {
-            history.add(&format!("{number} {}", "x".repeat(LONGEST - 8))).unwrap();
+            history.add(&format!("{number} {}", "x".repeat(MAX_LENGTH - 8))).unwrap();
         }
         assert!(fs::metadata(&file).unwrap().len() <= FULL);
         let newest = history.entries().last().cloned();

@@ -16,10 +16,10 @@ use keyring_core::api::CredentialStoreApi as _;
 use toml_edit::{DocumentMut, InlineTable, Item, Value};
 
 use super::{Secret, atomic_file, diagnostic};
-use avocet_core::i18n::{Localize, LocalizedText, keys as words};
+use avocet_core::i18n::{Localize, LocalizedText, keys as phrases};
 
 /// How long the keyring may take; it may ask the user to unlock it first.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The name under which the keyring lists the keys.
 const SERVICE: &str = "avocet";
@@ -45,11 +45,11 @@ pub enum KeyStoreError {
 impl Localize for KeyStoreError {
     fn localized(&self) -> LocalizedText {
         match self {
-            KeyStoreError::File { file, why } => {
-                words::FILE_FAILED.with("file", file.display().to_string()).with("why", why.clone())
-            }
-            KeyStoreError::Keyring { why } => words::KEYRING_FAILED.with("why", why.as_str()),
-            KeyStoreError::Gone { server } => words::KEY_GONE.with("server", server.as_str()),
+            KeyStoreError::File { file, why } => phrases::FILE_FAILED
+                .with("file", file.display().to_string())
+                .with("why", why.clone()),
+            KeyStoreError::Keyring { why } => phrases::KEYRING_FAILED.with("why", why.as_str()),
+            KeyStoreError::Gone { server } => phrases::KEY_GONE.with("server", server.as_str()),
         }
     }
 }
@@ -106,16 +106,18 @@ impl KeyStore {
     }
 
     /// Saves the key of a server, in the keyring if there is one. May wait for it.
-    pub fn save(&self, server: &str, key: &Secret) -> Result<KeyPlace, KeyStoreError> {
+    pub fn save(&self, server: &str, secret: &Secret) -> Result<KeyPlace, KeyStoreError> {
         let mut document = self.open()?;
-        let in_keyring =
-            self.keyring.as_ref().is_some_and(|keyring| keyring.save(server, key.expose()).is_ok());
+        let in_keyring = self
+            .keyring
+            .as_ref()
+            .is_some_and(|keyring| keyring.save(server, secret.expose()).is_ok());
         let mut entry = InlineTable::new();
         let place = if in_keyring {
             entry.insert("keyring", Value::from(true));
             KeyPlace::Keyring
         } else {
-            entry.insert("key", Value::from(key.expose()));
+            entry.insert("key", Value::from(secret.expose()));
             KeyPlace::File
         };
         document.insert(server, Item::Value(Value::InlineTable(entry)));
@@ -139,9 +141,9 @@ impl KeyStore {
     fn open(&self) -> Result<DocumentMut, KeyStoreError> {
         let failed = |why: LocalizedText| KeyStoreError::File { file: self.file.clone(), why };
         let text =
-            atomic_file::read(&self.file).map_err(|_| failed(words::FILE_UNREADABLE.into()))?;
+            atomic_file::read(&self.file).map_err(|_| failed(phrases::FILE_UNREADABLE.into()))?;
         // The parser's own message would quote the line, and with it the key.
-        text.unwrap_or_default().parse().map_err(|_| failed(words::FILE_NOT_TOML.into()))
+        text.unwrap_or_default().parse().map_err(|_| failed(phrases::FILE_NOT_TOML.into()))
     }
 
     fn write(&self, document: &DocumentMut) -> Result<(), KeyStoreError> {
@@ -166,7 +168,7 @@ fn no_keyring() -> KeyStoreError {
 }
 
 /// The keyring of the system. Each call runs on a thread of its own and is given up after
-/// `PATIENCE`, because a keyring may wait for a user who is not there.
+/// `WAIT_TIMEOUT`, because a keyring may wait for a user who is not there.
 #[cfg(feature = "keyring")]
 #[derive(Debug)]
 pub struct SystemKeyring;
@@ -209,7 +211,7 @@ fn with_entry<T: Send + 'static>(
     };
     let thread = std::thread::Builder::new().name("keyring".into()).spawn(work);
     thread.map_err(|error| error.to_string())?;
-    receiver.recv_timeout(PATIENCE).map_err(|error| error.to_string())?
+    receiver.recv_timeout(WAIT_TIMEOUT).map_err(|error| error.to_string())?
 }
 
 /// The keyring of the system, if the program is built with it.

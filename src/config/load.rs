@@ -108,8 +108,8 @@ pub fn load(sources: Sources<'_>) -> Loaded {
 }
 
 /// The same with the project's files as they were read before, whatever they contain now.
-pub fn load_with_known_project(sources: Sources<'_>, before: &Loaded) -> Loaded {
-    load_with(sources, || before.project.clone())
+pub fn load_with_known_project(sources: Sources<'_>, before_loaded: &Loaded) -> Loaded {
+    load_with(sources, || before_loaded.project.clone())
 }
 
 fn load_with(
@@ -133,9 +133,9 @@ fn load_with(
 /// The user's prices, in a file of their own so that a list of them can be replaced as a whole.
 fn load_prices(paths: &Paths, layers: &mut Layers) -> Vec<ConfigDiagnostic> {
     let file = paths.prices();
-    let prices: Vec<SettingKey> =
+    let keys: Vec<SettingKey> =
         KEYS.iter().filter(|key| key.path.starts_with("models.*.price_")).copied().collect();
-    let reading = read(&file, &prices);
+    let reading = read(&file, &keys);
     for TomlEntry { path, value, .. } in reading.found {
         layers.set(&path, value, SettingsLayer::User(file.clone()));
     }
@@ -169,8 +169,8 @@ fn read(file: &Path, keys: &[SettingKey]) -> TomlReport {
 }
 
 /// Makes safety keys as strict as possible if the file is invalid.
-fn fall_back(problems: &[ConfigDiagnostic], file: &Path, layers: &mut Layers) {
-    for problem in problems {
+fn fall_back(diagnostics: &[ConfigDiagnostic], file: &Path, layers: &mut Layers) {
+    for problem in diagnostics {
         let meant = match &problem.fault {
             // The rule itself was handled when it was read.
             ConfigError::Rule(_) => continue,
@@ -208,10 +208,10 @@ fn set_strictest(which: impl Fn(&SettingKey) -> bool, file: &Path, layers: &mut 
     }
 }
 
-fn load_project(file: &Path, reading: TomlReport, layers: &mut Layers) -> Vec<ConfigDiagnostic> {
-    let mut problems = reading.problems;
+fn load_project(file: &Path, report: TomlReport, layers: &mut Layers) -> Vec<ConfigDiagnostic> {
+    let mut problems = report.problems;
     fall_back(&problems, file, layers);
-    for TomlEntry { path, value, place } in reading.found {
+    for TomlEntry { path, value, place } in report.found {
         let fault = if path.starts_with("project.") {
             // The project's own data; its commands are judged like any step.
             layers.set(&path, value, SettingsLayer::Project(file.to_owned()));
@@ -324,9 +324,9 @@ fn load_command_line(
 
 fn invalid_value(
     key: &SettingKey,
-    written: DiagnosticSource,
-    found: LocalizedText,
+    source: DiagnosticSource,
+    text: LocalizedText,
 ) -> ConfigDiagnostic {
-    let fault = ConfigError::mismatch(key.kind.expected(), found);
-    ConfigDiagnostic { origin: written, place: None, key: Some(key.path.to_owned()), fault }
+    let fault = ConfigError::mismatch(key.kind.expected(), text);
+    ConfigDiagnostic { origin: source, place: None, key: Some(key.path.to_owned()), fault }
 }

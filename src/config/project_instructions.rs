@@ -13,9 +13,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use self::join::{MOST, NoteFile, Notes, join};
+use self::join::{MAX_BYTES, NoteFile, Notes, join};
 use super::diagnostic;
-use avocet_core::i18n::context as words;
+use avocet_core::i18n::context as phrases;
 use avocet_core::protocol::Notice;
 use avocet_core::text;
 use avocet_safety::sanitize::{TextSource, clean};
@@ -72,14 +72,14 @@ type Stamp = (PathBuf, u64, u64, u64, (i64, i64));
 pub fn read(sources: &InstructionSources) -> ProjectInstructions {
     let project = repository_root(&sources.folder);
     let began = Some(Instant::now());
-    let mut found = ProjectInstructions {
+    let mut instructions = ProjectInstructions {
         stamps: stamps(sources),
         began,
         worked_in: sources.worked_in.clone(),
         ..ProjectInstructions::default()
     };
     let mut reader = InstructionReader::default();
-    for (path, ..) in &found.stamps {
+    for (path, ..) in &instructions.stamps {
         // The user's own files may import files next to them.
         let parent = path.parent().unwrap_or(path);
         let root = match sources.worked_in.get(parent) {
@@ -90,17 +90,17 @@ pub fn read(sources: &InstructionSources) -> ProjectInstructions {
         reader.add(path, root);
     }
     let InstructionReader { files, notices, seen, .. } = reader;
-    let read = |path: &PathBuf| found.stamps.iter().any(|(known, ..)| known == path);
-    found.imports =
+    let read = |path: &PathBuf| instructions.stamps.iter().any(|(known, ..)| known == path);
+    instructions.imports =
         seen.iter().filter(|path| !read(path)).filter_map(|it| file_stamp(it)).collect();
-    found.notices = notices;
-    found.notes = join(&files);
-    found.notices.extend(found.notes.truncated_files().map(|note| {
+    instructions.notices = notices;
+    instructions.notes = join(&files);
+    instructions.notices.extend(instructions.notes.truncated_files().map(|note| {
         let cut = text::size(note.bytes - note.sent);
-        let say = words::NOTES_CUT.with("cut", cut).with("path", note.path.as_str());
-        Notice::warning(say.with("most", text::size(MOST)))
+        let say = phrases::NOTES_CUT.with("cut", cut).with("path", note.path.as_str());
+        Notice::warning(say.with("most", text::size(MAX_BYTES)))
     }));
-    found
+    instructions
 }
 
 impl ProjectInstructions {
@@ -127,8 +127,8 @@ impl ProjectInstructions {
     }
 
     /// Whether these were read before others, which may have been quicker.
-    pub fn is_older_than(&self, others: &ProjectInstructions) -> bool {
-        self.began < others.began
+    pub fn is_older_than(&self, instructions: &ProjectInstructions) -> bool {
+        self.began < instructions.began
     }
 
     /// True if reading again would give another result.
@@ -159,7 +159,7 @@ impl InstructionReader {
                 let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
                 by.strip_prefix(&root).unwrap_or(by).display().to_string()
             });
-            let say = words::NOTES_CYCLE.with("path", name).with("by", by);
+            let say = phrases::NOTES_CYCLE.with("path", name).with("by", by);
             return self.notices.push(Notice::warning(say));
         }
         if self.seen.contains(&real) {
@@ -184,14 +184,16 @@ impl InstructionReader {
         missing.retain(|named| named.ends_with(".md") && !folder.join(named).exists());
         missing.dedup();
         self.notices.extend(missing.into_iter().map(|named| {
-            let say = words::NOTES_MISSING.with("path", named).with("by", name.as_str());
+            let say = phrases::NOTES_MISSING.with("path", named).with("by", name.as_str());
             Notice::warning(say)
         }));
-        let (text, is_imported) = (clean(&text, TextSource::Text), self.chain.len() > 1);
+        let text = clean(&text, TextSource::Text);
+        let is_imported = self.chain.len() > 1;
+
         self.files.push(NoteFile { path: name, text, is_imported });
         for import in imports {
             if self.chain.len() > DEPTH || self.seen.len() > IMPORTS {
-                let say = words::NOTES_TOO_DEEP.with("path", import.display().to_string());
+                let say = phrases::NOTES_TOO_DEEP.with("path", import.display().to_string());
                 return self.notices.push(Notice::warning(say));
             }
             self.add(&import, root);
@@ -251,10 +253,10 @@ fn read_text(path: &Path, root: &Path) -> Result<Option<String>, NoticeBuilder> 
     let Ok(real) = path.canonicalize() else { return Ok(None) };
     let inside = root.canonicalize().is_ok_and(|root| real.starts_with(root));
     if !inside {
-        return Err(Box::new(|path| Notice::warning(words::NOTES_OUTSIDE.with("path", path))));
+        return Err(Box::new(|path| Notice::warning(phrases::NOTES_OUTSIDE.with("path", path))));
     }
     if leads_to_secrets(&real, root) {
-        return Err(Box::new(|path| Notice::warning(words::NOTES_SENSITIVE.with("path", path))));
+        return Err(Box::new(|path| Notice::warning(phrases::NOTES_SENSITIVE.with("path", path))));
     }
     let mut bytes = Vec::new();
     let read = File::open(&real).and_then(|file| file.take(READ).read_to_end(&mut bytes));
@@ -270,7 +272,7 @@ fn read_text(path: &Path, root: &Path) -> Result<Option<String>, NoticeBuilder> 
             bytes.truncate(whole);
             Ok(String::from_utf8(bytes).ok())
         }
-        Err(_) => Err(unreadable(words::NOTES_NOT_TEXT.into())),
+        Err(_) => Err(unreadable(phrases::NOTES_NOT_TEXT.into())),
     }
 }
 
@@ -286,7 +288,7 @@ fn leads_to_secrets(real: &Path, root: &Path) -> bool {
 
 fn unreadable(why: avocet_core::i18n::LocalizedText) -> NoticeBuilder {
     Box::new(move |path| {
-        Notice::warning(words::NOTES_UNREADABLE.with("path", path).with("why", why.clone()))
+        Notice::warning(phrases::NOTES_UNREADABLE.with("path", path).with("why", why.clone()))
     })
 }
 
@@ -369,7 +371,7 @@ mod tests {
         let found = read(&root.join("a"));
         assert_eq!(paths(&found), ["a/CLAUDE.md"]);
         assert!(!found.notes.text.contains("sekret"));
-        assert_eq!(found.notices[0].say.phrase(), words::NOTES_OUTSIDE);
+        assert_eq!(found.notices[0].say.phrase(), phrases::NOTES_OUTSIDE);
     }
 
     #[test]
@@ -382,18 +384,18 @@ mod tests {
             symlink(target, root.join("AGENTS.md")).unwrap();
             let found = read(&root);
             assert!(!found.notes.text.contains("sekret"), "{target}");
-            assert_eq!(found.notices[0].say.phrase(), words::NOTES_SENSITIVE, "{target}");
+            assert_eq!(found.notices[0].say.phrase(), phrases::NOTES_SENSITIVE, "{target}");
         }
     }
 
     #[test]
     fn a_cut_file_and_a_binary_file_are_reported() {
         let (_outer, root) = project();
-        fs::write(root.join("AGENTS.md"), "x".repeat(MOST + 2048)).unwrap();
+        fs::write(root.join("AGENTS.md"), "x".repeat(MAX_BYTES + 2048)).unwrap();
         fs::write(root.join("a/AGENTS.md"), b"\xff\xfe\x00").unwrap();
         let said: Vec<_> =
             read(&root.join("a")).notices.iter().map(|notice| notice.say.phrase()).collect();
-        assert_eq!(said, [words::NOTES_UNREADABLE, words::NOTES_CUT]);
+        assert_eq!(said, [phrases::NOTES_UNREADABLE, phrases::NOTES_CUT]);
     }
 
     #[test]
@@ -457,8 +459,8 @@ mod tests {
         assert_eq!(paths(&found), ["AGENTS.md", "docs/style.md"]);
         assert!(!found.notes.text.contains("sekret") && !found.notes.text.contains("not taken"));
         let said: Vec<_> = found.notices.iter().map(|notice| notice.say.phrase()).collect();
-        let [cycle, outside] = [words::NOTES_CYCLE, words::NOTES_OUTSIDE];
-        assert_eq!(said, [words::NOTES_MISSING, cycle, cycle, outside]);
+        let [cycle, outside] = [phrases::NOTES_CYCLE, phrases::NOTES_OUTSIDE];
+        assert_eq!(said, [phrases::NOTES_MISSING, cycle, cycle, outside]);
         fs::write(root.join("docs/style.md"), "spaces, four of them").unwrap();
         assert!(found.is_stale(&sources(&root)));
         for n in 0..9 {
@@ -467,6 +469,6 @@ mod tests {
         fs::write(root.join("AGENTS.md"), "@docs/0.md").unwrap();
         let deep = read(&root);
         assert_eq!(deep.notes.files.len(), DEPTH + 1);
-        assert_eq!(deep.notices[0].say.phrase(), words::NOTES_TOO_DEEP);
+        assert_eq!(deep.notices[0].say.phrase(), phrases::NOTES_TOO_DEEP);
     }
 }

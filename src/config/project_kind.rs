@@ -51,7 +51,7 @@ const KINDS: &[Kind] = &[
 /// Languages that are named.
 const NAMED: usize = 3;
 /// Bytes of a file that are looked at.
-const LONGEST: u64 = 64 * 1024;
+const MAX_LENGTH: u64 = 64 * 1024;
 
 /// `git repository, Rust, tests: cargo test`; empty for a folder of no known kind.
 pub fn describe_project(folder: &Path) -> String {
@@ -124,7 +124,7 @@ fn read_start(path: &Path) -> String {
         && let Ok(file) = File::open(path)
     {
         // What cannot be read tells nothing.
-        let _ = file.take(LONGEST).read_to_end(&mut bytes);
+        let _ = file.take(MAX_LENGTH).read_to_end(&mut bytes);
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -18,7 +18,9 @@ type RuleProblem = (Option<usize>, ConfigError);
 /// The rules of a list, and the problems with the others.
 pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<RuleProblem>) {
     let forbids = key.ends_with("deny");
-    let (mut rules, mut wrong) = (Vec::new(), Vec::new());
+    let mut rules = Vec::new();
+    let mut wrong = Vec::new();
+
     for item in items {
         let at = item.span().map(|span: Range<usize>| span.start);
         match parse_rule(item) {

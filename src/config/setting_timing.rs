@@ -1,6 +1,6 @@
 //! When a setting counts that is changed while a session runs.
 
-use avocet_core::i18n::{Phrase, session as words};
+use avocet_core::i18n::{Phrase, session as phrases};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingTiming {
@@ -17,10 +17,10 @@ impl SettingTiming {
     /// When it counts, in any case.
     pub fn label(self) -> Phrase {
         match self {
-            SettingTiming::AtOnce => words::CONFIG_AT_ONCE,
-            SettingTiming::NextTurn => words::CONFIG_NEXT_TURN,
-            SettingTiming::NextStart => words::CONFIG_NEXT_START,
-            SettingTiming::NextGateway => words::CONFIG_NEXT_GATEWAY,
+            SettingTiming::AtOnce => phrases::CONFIG_AT_ONCE,
+            SettingTiming::NextTurn => phrases::CONFIG_NEXT_TURN,
+            SettingTiming::NextStart => phrases::CONFIG_NEXT_START,
+            SettingTiming::NextGateway => phrases::CONFIG_NEXT_GATEWAY,
         }
     }
 
@@ -28,8 +28,8 @@ impl SettingTiming {
     pub fn hint(self) -> Option<Phrase> {
         match self {
             SettingTiming::AtOnce | SettingTiming::NextTurn => None,
-            SettingTiming::NextStart => Some(words::CONFIG_NEXT_START),
-            SettingTiming::NextGateway => Some(words::CONFIG_NEXT_GATEWAY),
+            SettingTiming::NextStart => Some(phrases::CONFIG_NEXT_START),
+            SettingTiming::NextGateway => Some(phrases::CONFIG_NEXT_GATEWAY),
         }
     }
 }

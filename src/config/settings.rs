@@ -261,10 +261,10 @@ impl Settings {
     pub(super) fn from_layers(
         layers: &Layers,
         environment: &Environment,
-        problems: &mut Vec<ConfigDiagnostic>,
+        diagnostics: &mut Vec<ConfigDiagnostic>,
     ) -> Settings {
         let profile = layers.text("profile").unwrap_or_else(|| "default".to_owned());
-        check_profile(&profile, layers, problems);
+        check_profile(&profile, layers, diagnostics);
         Settings {
             mode: layers.text("mode").and_then(|mode| Mode::parse(&mode)).unwrap_or_default(),
             effort: effort(&profile, layers),
@@ -332,7 +332,7 @@ impl ScreenSettings {
 }
 
 /// Reports a requested profile that is not defined anywhere.
-fn check_profile(profile: &str, layers: &Layers, problems: &mut Vec<ConfigDiagnostic>) {
+fn check_profile(profile: &str, layers: &Layers, diagnostics: &mut Vec<ConfigDiagnostic>) {
     let source = match layers.layer("profile") {
         SettingsLayer::BuiltIn => return,
         SettingsLayer::Variable(name) => DiagnosticSource::Variable(name),
@@ -344,7 +344,7 @@ fn check_profile(profile: &str, layers: &Layers, problems: &mut Vec<ConfigDiagno
     let known = layers.profiles();
     if profile != "default" && !known.iter().any(|name| name == profile) {
         let fault = ConfigError::NoProfile { known };
-        problems.push(ConfigDiagnostic {
+        diagnostics.push(ConfigDiagnostic {
             origin: source,
             place: None,
             key: Some(profile.to_owned()),
@@ -484,10 +484,9 @@ fn find_key(
     of_profile: Option<String>,
     usual: &[&str],
 ) -> (Option<Secret>, String) {
-    let (secret, server_named) = (
-        |name: String| (environment.get(&name).map(Secret::new), name),
-        layers.text("base_url").is_some(),
-    );
+    let secret = |name: String| (environment.get(&name).map(Secret::new), name);
+    let server_named = layers.text("base_url").is_some();
+
     let own = || usual.iter().find(|name| environment.get(name).is_some());
     match (layers.layer("api_key"), of_profile) {
         (SettingsLayer::Variable(name), _) if name == OWN_KEY => secret(name),

@@ -42,12 +42,12 @@ pub fn abbreviated<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> 
 
 /// The number of letters to insert, delete, replace or swap with a neighbour.
 fn distance(a: &str, b: &str) -> usize {
-    let start = |text: &str| text.chars().take(LONGEST).collect::<String>();
+    let start = |text: &str| text.chars().take(MAX_LENGTH).collect::<String>();
     strsim::osa_distance(&start(a), &start(b))
 }
 
 /// Names are short; only the beginning of a longer one is compared.
-const LONGEST: usize = 200;
+const MAX_LENGTH: usize = 200;
 
 #[cfg(test)]
 mod tests {

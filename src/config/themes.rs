@@ -6,7 +6,7 @@ use super::atomic_file;
 use super::diagnostic::{ConfigDiagnostic, ConfigError};
 
 /// The maximum number of themes, more than a user would choose from.
-const MOST: usize = 100;
+const MAX_THEMES: usize = 100;
 
 /// A theme file: its name without `.toml`, and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,9 @@ pub struct ThemeFile {
 /// The themes of a folder by name, and the problems with those that cannot be read. A missing
 /// folder has none.
 pub fn read(folder: &Path) -> (Vec<ThemeFile>, Vec<ConfigDiagnostic>) {
-    let (mut files, mut problems) = (Vec::new(), Vec::new());
+    let mut files = Vec::new();
+    let mut problems = Vec::new();
+
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) => {
@@ -32,12 +34,12 @@ pub fn read(folder: &Path) -> (Vec<ThemeFile>, Vec<ConfigDiagnostic>) {
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|end| end == "toml"));
     paths.sort();
-    let more = paths.len().saturating_sub(MOST);
+    let more = paths.len().saturating_sub(MAX_THEMES);
     if more > 0 {
-        let fault = ConfigError::TooMany { limit: MOST, more };
+        let fault = ConfigError::TooMany { limit: MAX_THEMES, more };
         problems.push(ConfigDiagnostic::of_file(folder, fault));
     }
-    for path in paths.into_iter().take(MOST) {
+    for path in paths.into_iter().take(MAX_THEMES) {
         let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
         if !is_name(name) {
             continue;

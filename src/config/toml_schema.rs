@@ -114,8 +114,8 @@ pub struct TomlReport {
 }
 
 /// The maximum length of a text value, in bytes; a bot's prompt is the longest one.
-const LONGEST: usize = 64 * 1024;
-const MOST_ITEMS: usize = 1000;
+const MAX_LENGTH: usize = 64 * 1024;
+const MAX_ITEMS: usize = 1000;
 
 /// Reads the text of `file`.
 pub fn read(file: &Path, text: &str, keys: &[SettingKey]) -> TomlReport {
@@ -199,7 +199,7 @@ impl TomlReader<'_> {
         item: &Item,
     ) {
         let checked = match (key.kind, item.as_array()) {
-            (TomlKind::List(ListKind::Rules), Some(items)) if items.len() <= MOST_ITEMS => {
+            (TomlKind::List(ListKind::Rules), Some(items)) if items.len() <= MAX_ITEMS => {
                 let (rules, faults) = rule_samples::read(&path, items);
                 for (span, fault) in faults {
                     self.report(span.or(value_at), Some(path.clone()), fault);
@@ -220,10 +220,10 @@ impl TomlReader<'_> {
         }
     }
 
-    fn report(&mut self, at: Option<usize>, key: Option<String>, fault: ConfigError) {
+    fn report(&mut self, at: Option<usize>, key: Option<String>, error: ConfigError) {
         let place = at.map(|at| position_at(self.text, at));
         let written = DiagnosticSource::File(self.file.to_owned());
-        self.out.problems.push(ConfigDiagnostic { origin: written, place, key, fault });
+        self.out.problems.push(ConfigDiagnostic { origin: written, place, key, fault: error });
     }
 }
 
@@ -342,15 +342,15 @@ fn is_variable(text: &str) -> bool {
 }
 
 fn text_value(text: &str) -> Option<TomlValue> {
-    (text.len() <= LONGEST).then(|| TomlValue::Text(text.to_owned()))
+    (text.len() <= MAX_LENGTH).then(|| TomlValue::Text(text.to_owned()))
 }
 
-fn list_value(of: ListKind, item: &Item) -> Result<TomlValue, LocalizedText> {
+fn list_value(kind: ListKind, item: &Item) -> Result<TomlValue, LocalizedText> {
     let items = item.as_array().ok_or_else(|| describe_item(item))?;
-    if items.len() > MOST_ITEMS {
+    if items.len() > MAX_ITEMS {
         return Err(i18n::config::FOUND_MANY.with("count", items.len()));
     }
-    if of == ListKind::Rules {
+    if kind == ListKind::Rules {
         let (rules, faults) = rule_samples::read("", items);
         return match faults.into_iter().next() {
             None => Ok(TomlValue::List(rules)),
@@ -359,13 +359,13 @@ fn list_value(of: ListKind, item: &Item) -> Result<TomlValue, LocalizedText> {
             Some(_) => Err(describe_item(item)),
         };
     }
-    let number = |value: &toml_edit::Value| match of {
+    let number = |value: &toml_edit::Value| match kind {
         ListKind::Ids => value.as_integer().map(|id| id.to_string()),
         _ => None,
     };
     let texts =
         items.iter().map(|value| match value.as_str().map(str::to_owned).or(number(value)) {
-            Some(text) if of.accepts(&text) => Ok(text),
+            Some(text) if kind.accepts(&text) => Ok(text),
             Some(text) => Err(describe_text(&text)),
             None => Err(describe_item(&Item::from(value.clone()))),
         });

@@ -13,8 +13,8 @@ pub fn default(environment: &Environment, home: &Path) -> Option<String> {
     }
     let folder = environment.path("RUSTUP_HOME").unwrap_or_else(|| home.join(".rustup"));
     let text = fs::read_to_string(folder.join("settings.toml")).ok()?;
-    let settings: toml::Table = text.parse().ok()?;
-    let named = settings.get("default_toolchain")?.as_str()?;
+    let table: toml::Table = text.parse().ok()?;
+    let named = table.get("default_toolchain")?.as_str()?;
     is_plain_name(named).then(|| named.to_owned())
 }
 

@@ -24,9 +24,9 @@ use avocet_safety::steering;
 const VERSION: u32 = 1;
 /// The maximum number of remembered folders; of listed files; the depth of the search in folders;
 /// the most of one file that is hashed.
-const MOST: usize = 2000;
-const MOST_FILES: usize = 200;
-const DEEPEST: usize = 4;
+const MAX_FOLDERS: usize = 2000;
+const MAX_FILES: usize = 200;
+const MAX_DEPTH: usize = 4;
 const HASHED: u64 = 1024 * 1024;
 /// The entries of a folder that is too large to read, by name, size and time alone.
 const OUTLINED: usize = 10_000;
@@ -144,12 +144,12 @@ impl TrustStore {
     /// Reads the answers in `file`. The sentence says why nothing is trusted although something
     /// should be.
     pub fn open(file: PathBuf) -> (TrustStore, Option<LocalizedText>) {
-        let empty = TrustFile { version: VERSION, folders: Vec::new(), others: Map::new() };
+        let trust_file = TrustFile { version: VERSION, folders: Vec::new(), others: Map::new() };
         let (kept, said) = match read(&file) {
-            Ok(kept) => (kept.unwrap_or(empty), None),
+            Ok(kept) => (kept.unwrap_or(trust_file), None),
             Err(fault) => {
                 let cause = ConfigDiagnostic::of_file(&file, fault).localized();
-                (empty, Some(i18n::config::TRUST_BROKEN.with("file", cause)))
+                (trust_file, Some(i18n::config::TRUST_BROKEN.with("file", cause)))
             }
         };
         (TrustStore { file, contents: kept }, said)
@@ -195,13 +195,15 @@ impl TrustStore {
     /// Remembers an answer in place of an older one.
     pub fn set(&mut self, folder: &Path, survey: &Survey, level: TrustLevel) -> io::Result<()> {
         let (device, inode) = identity(folder).ok_or(io::ErrorKind::NotFound)?;
-        let (path, digest) = (folder.to_owned(), survey.digest.clone());
+        let path = folder.to_owned();
+        let digest = survey.digest.clone();
+
         let hooks = survey.hooks.clone();
         let _lock = self.lock()?;
         self.contents.folders.retain(|row| row.path != folder);
         let others = Map::new();
         self.contents.folders.push(TrustRow { path, device, inode, level, digest, hooks, others });
-        let over = self.contents.folders.len().saturating_sub(MOST);
+        let over = self.contents.folders.len().saturating_sub(MAX_FOLDERS);
         self.contents.folders.drain(..over);
         self.save()
     }
@@ -249,8 +251,8 @@ fn read(file: &Path) -> Result<Option<TrustFile>, ConfigError> {
 }
 
 fn parse(text: &str) -> Option<TrustFile> {
-    let kept: TrustFile = serde_json::from_str(text).ok()?;
-    (kept.version == VERSION && kept.folders.len() <= MOST).then_some(kept)
+    let file: TrustFile = serde_json::from_str(text).ok()?;
+    (file.version == VERSION && file.folders.len() <= MAX_FOLDERS).then_some(file)
 }
 
 /// Device and inode.
@@ -263,21 +265,21 @@ fn identity(folder: &Path) -> Option<(u64, u64)> {
 /// Lists the contents of `folder`, following no link, and the files above it, up to the root of its
 /// repository, that would apply in it.
 pub fn survey(folder: &Path) -> Survey {
-    let mut looking = SurveyWalk::default();
+    let mut walk = SurveyWalk::default();
     for (name, steers) in searched_names() {
-        looking.visit(&folder.join(name), name, steers, 0);
+        walk.visit(&folder.join(name), name, steers, 0);
     }
     for root in paths::project_roots(folder).iter().filter(|root| *root != folder) {
         for name in paths::STEERING {
             let path = root.join(name);
-            looking.visit(&path, &path.to_string_lossy(), true, 0);
+            walk.visit(&path, &path.to_string_lossy(), true, 0);
         }
     }
-    looking.hash_notes(folder);
-    let digest = looking.digest.finalize();
+    walk.hash_notes(folder);
+    let digest = walk.digest.finalize();
     Survey {
-        files: looking.files,
-        truncated: looking.truncated,
+        files: walk.files,
+        truncated: walk.truncated,
         hooks: None,
         digest: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
     }
@@ -299,7 +301,7 @@ impl SurveyWalk {
             let name = shown.to_string_lossy().into_owned();
             self.digest.update(format!("{name}\0"));
             self.digest.update(fingerprint(&path, &meta));
-            if self.files.len() < MOST_FILES && !self.files.iter().any(|file| file.name == name) {
+            if self.files.len() < MAX_FILES && !self.files.iter().any(|file| file.name == name) {
                 self.files.push(UntrustedFile { name, bytes: meta.len(), steers: false });
             }
         }
@@ -318,7 +320,7 @@ impl SurveyWalk {
                 self.hash_link_target(path, depth);
             }
         }
-        if self.files.len() >= MOST_FILES {
+        if self.files.len() >= MAX_FILES {
             self.truncated = true;
         } else {
             self.files.push(UntrustedFile { name: name.to_owned(), bytes: meta.len(), steers });
@@ -335,7 +337,7 @@ impl SurveyWalk {
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         let mut paths: Vec<PathBuf> = entries.take(OUTLINED).map(|entry| entry.path()).collect();
         paths.sort_unstable();
-        if depth >= DEEPEST || paths.len() > MOST_FILES {
+        if depth >= MAX_DEPTH || paths.len() > MAX_FILES {
             return self.hash_outline(path, 0, &mut OUTLINED.clone());
         }
         for path in paths {
@@ -348,11 +350,11 @@ impl SurveyWalk {
     fn visit_folder(&mut self, path: &Path, name: &str, steers: bool, depth: usize) {
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
-            .take(MOST_FILES + 1)
+            .take(MAX_FILES + 1)
             .map(|entry| entry.file_name().to_string_lossy().into_owned())
             .collect();
         names.sort_unstable();
-        if depth >= DEEPEST || names.len() > MOST_FILES {
+        if depth >= MAX_DEPTH || names.len() > MAX_FILES {
             // A folder too large to read counts as changed each time anything in it was written.
             self.truncated = true;
             self.digest.update(format!("{name}\0"));
@@ -374,9 +376,11 @@ impl SurveyWalk {
             let Ok(meta) = fs::symlink_metadata(&path) else { continue };
             *left = left.saturating_sub(1);
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let (size, time) = (meta.len(), meta.modified().ok());
+            let size = meta.len();
+            let time = meta.modified().ok();
+
             self.digest.update(format!("{depth} {name:?} {size} {time:?}\0"));
-            if meta.is_dir() && depth < DEEPEST {
+            if meta.is_dir() && depth < MAX_DEPTH {
                 self.hash_outline(&path, depth + 1, left);
             }
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::i18n::{Phrase, exec as words};
+use crate::i18n::{Phrase, exec as phrases};
 
 pub mod beside;
 pub mod owner;
@@ -27,9 +27,9 @@ pub fn exhausted_resource(error: &io::Error) -> Option<Phrase> {
     use rustix::io::Errno;
     let what = Errno::from_io_error(error)?;
     match what {
-        Errno::AGAIN => Some(words::NO_PROCESSES),
-        Errno::MFILE | Errno::NFILE => Some(words::NO_DESCRIPTORS),
-        Errno::NOMEM => Some(words::NO_MEMORY),
+        Errno::AGAIN => Some(phrases::NO_PROCESSES),
+        Errno::MFILE | Errno::NFILE => Some(phrases::NO_DESCRIPTORS),
+        Errno::NOMEM => Some(phrases::NO_MEMORY),
         _ => None,
     }
 }

@@ -124,7 +124,9 @@ fn listen<T: Send + 'static>(
     let of = std::sync::Arc::new(of);
     for number in numbers {
         let Ok(mut coming) = signal(SignalKind::from_raw(number)) else { continue };
-        let (sender, of) = (sender.clone(), std::sync::Arc::clone(&of));
+        let sender = sender.clone();
+        let of = std::sync::Arc::clone(&of);
+
         tokio::spawn(async move {
             while coming.recv().await.is_some() && sender.send(of(number)).await.is_ok() {}
         });

@@ -10,11 +10,11 @@ use super::access::{AccessRefusal, AccessRole, Admission, Pairing, Roster};
 use super::platform::{Incoming, UserId};
 use avocet_config::gateway::GatewaySettings;
 use avocet_config::{atomic_file, diagnostic};
-use avocet_core::i18n::{Localize, LocalizedText, gateway as words};
+use avocet_core::i18n::{Localize, LocalizedText, gateway as phrases};
 use avocet_core::protocol::ChatPlatform;
 
 /// How many strangers get one answer each; further ones get none.
-const MOST_TOLD: usize = 1_000;
+const MAX_TOLD: usize = 1_000;
 
 /// Who may talk, with the file that holds the paired users.
 #[derive(Debug)]
@@ -80,22 +80,22 @@ impl AccessGate {
             Admission::Admitted(_) | Admission::Overheard(_) | Admission::Ignored => None,
             Admission::Paired(role) => {
                 tracing::info!(platform = platform_name, id = ?id, role = role.name(), "paired");
-                Some(words::PAIRED.with("role", role.localized()))
+                Some(phrases::PAIRED.with("role", role.localized()))
             }
             Admission::Refused(AccessRefusal::WrongCode { tries_left }) => {
                 tracing::warn!(platform = platform_name, id = ?id, tries_left, "wrong code");
                 Some(match tries_left {
-                    0 => words::CODE_CLOSED.into(),
-                    left => words::CODE_WRONG.with("n", u64::from(*left)),
+                    0 => phrases::CODE_CLOSED.into(),
+                    left => phrases::CODE_WRONG.with("n", u64::from(*left)),
                 })
             }
             Admission::Refused(AccessRefusal::Unknown) => {
                 tracing::warn!(platform = platform_name, id = ?id, "refused: not allowed");
                 let stranger = (platform, incoming.sender.id.clone());
                 let is_new =
-                    !incoming.is_group && self.told.len() < MOST_TOLD && self.told.insert(stranger);
+                    !incoming.is_group && self.told.len() < MAX_TOLD && self.told.insert(stranger);
                 let shown = avocet_core::text::cut(&avocet_core::text::one_line(id), 64);
-                is_new.then(|| words::STRANGER.with("id", shown))
+                is_new.then(|| phrases::STRANGER.with("id", shown))
             }
         }
     }
@@ -114,8 +114,8 @@ impl AccessGate {
 impl Localize for AccessRole {
     fn localized(&self) -> LocalizedText {
         match self {
-            AccessRole::User => words::ROLE_USER.into(),
-            AccessRole::Admin => words::ROLE_ADMIN.into(),
+            AccessRole::User => phrases::ROLE_USER.into(),
+            AccessRole::Admin => phrases::ROLE_ADMIN.into(),
         }
     }
 }
@@ -127,7 +127,7 @@ pub fn open_pairing(
     role: AccessRole,
 ) -> Result<String, LocalizedText> {
     let mut random = [0; 24];
-    getrandom::fill(&mut random).map_err(|_| words::NO_RANDOM)?;
+    getrandom::fill(&mut random).map_err(|_| phrases::NO_RANDOM)?;
     let (pairing, code) = Pairing::open(random, platform, role, now());
     change(file, |roster| roster.pairing = Some(pairing))?;
     Ok(code)
@@ -135,7 +135,7 @@ pub fn open_pairing(
 
 /// The users who were paired.
 pub fn read(file: &Path) -> Result<Roster, LocalizedText> {
-    let unusable = || words::USERS_BROKEN.with("file", file.display().to_string());
+    let unusable = || phrases::USERS_BROKEN.with("file", file.display().to_string());
     match atomic_file::read(file).map_err(|_| unusable())? {
         None => Ok(Roster::default()),
         Some(text) => serde_json::from_str(&text).map_err(|_| unusable()),
@@ -146,7 +146,7 @@ pub fn read(file: &Path) -> Result<Roster, LocalizedText> {
 pub fn change<T>(file: &Path, act: impl FnOnce(&mut Roster) -> T) -> Result<T, LocalizedText> {
     let failed = |error: &io::Error| {
         let why = diagnostic::io_reason(error);
-        words::USERS_NOT_SAVED.with("file", file.display().to_string()).with("why", why)
+        phrases::USERS_NOT_SAVED.with("file", file.display().to_string()).with("why", why)
     };
     let lock = atomic_file::lock(file).map_err(|error| failed(&error))?;
     let mut roster = read(file)?;

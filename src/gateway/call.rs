@@ -6,13 +6,13 @@ use super::timeline::{CallKind, TimelineCall};
 /// Makes one call; a new message comes with its id.
 pub async fn perform(
     platform: &dyn Platform,
-    at: &ChatAddress,
+    address: &ChatAddress,
     TimelineCall { kind, new, .. }: &TimelineCall,
 ) -> Result<Option<MessageId>, PlatformError> {
     match kind {
-        CallKind::Send(text) => platform.send(at, text, new).await.map(Some),
-        CallKind::Edit(message, text) => platform.edit(at, message, text).await.map(|()| None),
-        CallKind::Ask(question) => platform.ask(at, question, new).await.map(Some),
-        CallKind::Upload(file) => platform.upload(at, file, new).await.map(Some),
+        CallKind::Send(text) => platform.send(address, text, new).await.map(Some),
+        CallKind::Edit(message, text) => platform.edit(address, message, text).await.map(|()| None),
+        CallKind::Ask(question) => platform.ask(address, question, new).await.map(Some),
+        CallKind::Upload(file) => platform.upload(address, file, new).await.map(Some),
     }
 }

@@ -13,7 +13,7 @@ use super::connection::ReconnectPauses;
 use super::platform::PlatformError;
 
 /// The longest wait that a service may ask for.
-const LONGEST_WAIT: Duration = Duration::from_secs(600);
+const MAX_WAIT: Duration = Duration::from_secs(600);
 
 /// A reading that goes on. Dropped, it ends.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ where
     let mut pauses = ReconnectPauses::default();
     loop {
         match call().await {
-            Err(PlatformError::RateLimited { after }) => sleep(after.min(LONGEST_WAIT)).await,
+            Err(PlatformError::RateLimited { after }) => sleep(after.min(MAX_WAIT)).await,
             Err(PlatformError::Network(_) | PlatformError::Unauthorized) => {
                 sleep(pauses.next()).await;
             }

@@ -153,11 +153,13 @@ const REST: Duration = Duration::from_secs(10);
 const DISMISSAL: Duration = Duration::from_millis(500);
 
 /// How long the last messages may take when the program ends.
-const FAREWELL: Duration = Duration::from_millis(1_500);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// Opens the session of a chat, as its request says.
 async fn open_conversation(parts: &ChatParts) -> Result<SessionConfig, LocalizedText> {
-    let (open, request) = (Arc::clone(&parts.open_session), parts.request.clone());
+    let open = Arc::clone(&parts.open_session);
+    let request = parts.request.clone();
+
     let turn = Arc::clone(&parts.openings).acquire_owned().await;
     let mut opening = tokio::task::spawn_blocking(move || open(request));
     let built = timeout(TURN, &mut opening).await;
@@ -220,11 +222,15 @@ async fn refuse(parts: &ChatParts, why: LocalizedText, deliveries: &mut Receiver
     let lang = parts.options.lang;
     let text = w::NOT_OPENED.with("why", why).text(lang);
     while let Ok(Some(delivery)) = timeout(Duration::from_secs(1), deliveries.recv()).await {
-        let (at, id) = (&parts.options.address, &delivery.incoming.id);
-        let (message, new) = (Outgoing::plain(text.as_str()), NewMessage::answering(Some(id)));
+        let at = &parts.options.address;
+        let id = &delivery.incoming.id;
+
+        let message = Outgoing::plain(text.as_str());
+        let new = NewMessage::answering(Some(id));
+
         let _ = parts.platform.send(at, &message, &new).await;
-        let record = LedgerRecord::Done { delivery: delivery.incoming.id };
-        let _ = parts.notes.send(ChatNote::Record(record)).await;
+        let done = LedgerRecord::Done { delivery: delivery.incoming.id };
+        let _ = parts.notes.send(ChatNote::Record(done)).await;
     }
     let _ = parts.notes.send(ChatNote::Ended(parts.options.address.clone())).await;
 }
@@ -324,8 +330,9 @@ impl Chat {
             return;
         }
         if let NextCall::Call(call) = self.conversation.view.next_call(Instant::now()) {
-            let (platform, at) =
-                (Arc::clone(&self.parts.platform), self.parts.options.address.clone());
+            let platform = Arc::clone(&self.parts.platform);
+            let at = self.parts.options.address.clone();
+
             let connections = Arc::clone(&self.parts.connections);
             self.conversation.view.posts.timeline.begin(call.key);
             self.call = Some(Box::pin(async move {
@@ -377,7 +384,9 @@ impl Chat {
             return;
         }
         self.typing_from = Some(now + self.parts.options.limits.typing);
-        let (platform, at) = (Arc::clone(&self.parts.platform), self.parts.options.address.clone());
+        let platform = Arc::clone(&self.parts.platform);
+        let at = self.parts.options.address.clone();
+
         let connections = Arc::clone(&self.parts.connections);
         self.typing = Some(Box::pin(async move {
             // Only a hint: it waits for nothing.
@@ -409,7 +418,9 @@ impl Chat {
             && self.phase == ChatPhase::Running
         {
             self.recorded.session = session.to_owned();
-            let (session, folder) = (session.to_owned(), self.parts.request.folder.clone());
+            let session = session.to_owned();
+            let folder = self.parts.request.folder.clone();
+
             self.record(LedgerRecord::Chat { at: at.clone(), session, folder }).await;
         }
         let question = self.conversation.view.question_message().cloned();
@@ -467,7 +478,9 @@ impl Chat {
             Ok(Ok(config)) => {
                 let say = w::HOME_SET.with("folder", config.info.cwd.clone());
                 self.conversation.view.posts.answer(command, say);
-                let (at, folder) = (self.parts.options.address.clone(), config.info.cwd);
+                let at = self.parts.options.address.clone();
+                let folder = config.info.cwd;
+
                 let _ = self.parts.notes.send(ChatNote::Moved(at, folder)).await;
                 // What came with it is for the conversation in the other folder.
                 self.phase = ChatPhase::Leaving;
@@ -495,7 +508,9 @@ impl Chat {
             match kind {
                 IncomingKind::Files { .. } => return self.wait_for_fetch(delivery).await,
                 IncomingKind::Text { text } => {
-                    let (speaker, id) = (&delivery.speaker, &delivery.incoming.id);
+                    let speaker = &delivery.speaker;
+                    let id = &delivery.incoming.id;
+
                     match self.conversation.view.typed_answer(speaker, id, text) {
                         Some(effects) => return self.apply(effects).await,
                         None => return self.wait_for_fetch(delivery).await,
@@ -534,8 +549,8 @@ impl Chat {
                 Vec::new()
             }
             IncomingKind::Suggest { command, option, typed, query } => {
-                let asked = SuggestQuery { command, option, typed, query };
-                let suggested = self.conversation.on_suggest(asked);
+                let query = SuggestQuery { command, option, typed, query };
+                let suggested = self.conversation.on_suggest(query);
                 std::iter::once(ChatEffect::Done(id)).chain(suggested).collect()
             }
         };
@@ -569,7 +584,7 @@ impl Chat {
                 let _ = self.on_call_done(done);
             }
         };
-        let _ = timeout(FAREWELL, farewell).await;
+        let _ = timeout(CLOSE_TIMEOUT, farewell).await;
         let commands = self.conversation.view.posts.open_commands.take();
         let platform = &self.parts.platform;
         let dismissed = join_all(commands.iter().map(|command| platform.dismiss(command)));
@@ -577,7 +592,7 @@ impl Chat {
         // Also when there was no time for all of it: what is shown must not be shown again.
         self.record_changes().await;
         self.record_finished().await;
-        let _ = timeout(FAREWELL, self.session.task).await;
+        let _ = timeout(CLOSE_TIMEOUT, self.session.task).await;
         let _ = self.parts.notes.send(ChatNote::Ended(self.parts.options.address)).await;
     }
 }

@@ -14,11 +14,11 @@ use super::platform::PlatformError;
 const WAITING: usize = 256;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 /// How often a token may be refused that was accepted before: the service may have trouble of its
 /// own.
-const MOST_REFUSALS: u32 = 3;
+const MAX_REFUSALS: u32 = 3;
 
 /// A connection that lasted this long was a good one: the pauses start from the beginning.
 pub const STABLE: Duration = Duration::from_secs(30);
@@ -96,7 +96,7 @@ impl<E: Send + 'static, O: Send + 'static> ServiceConnection<E, O> {
 impl<E, O> ConnectionEnd<E, O> {
     /// The service has accepted the token.
     pub fn accepted(&mut self) {
-        self.refusals_left = MOST_REFUSALS;
+        self.refusals_left = MAX_REFUSALS;
     }
 
     /// The caller may hear of it; true if no other connection will be better.
@@ -146,7 +146,7 @@ impl Default for ReconnectPauses {
     fn default() -> ReconnectPauses {
         let pauses = ExponentialBuilder::new()
             .with_min_delay(FIRST_PAUSE)
-            .with_max_delay(LONGEST_PAUSE)
+            .with_max_delay(MAX_PAUSE)
             .without_max_times()
             .with_jitter();
         ReconnectPauses { left: pauses.build() }
@@ -155,7 +155,7 @@ impl Default for ReconnectPauses {
 
 impl ReconnectPauses {
     pub fn next(&mut self) -> Duration {
-        self.left.next().unwrap_or(LONGEST_PAUSE)
+        self.left.next().unwrap_or(MAX_PAUSE)
     }
 
     /// A connection ended after so long.
@@ -176,7 +176,7 @@ mod tests {
         let connection = ServiceConnection::<(), ()>::start(|end| async { drop(ends.send(end)) });
         let mut end = (&mut end).await.unwrap();
         end.accepted();
-        for _ in 0..MOST_REFUSALS {
+        for _ in 0..MAX_REFUSALS {
             assert!(!end.report(PlatformError::Unauthorized));
             let heard = connection.receive().await;
             assert!(matches!(heard, Err(PlatformError::Refused(_))), "{heard:?}");
@@ -196,10 +196,10 @@ mod tests {
         let first = pauses.next();
         assert!(first >= FIRST_PAUSE && first < 2 * FIRST_PAUSE + Duration::from_millis(1));
         let tenth = (0..9).map(|_| pauses.next()).last().unwrap();
-        assert!(tenth >= LONGEST_PAUSE && tenth <= 2 * LONGEST_PAUSE, "{tenth:?}");
+        assert!(tenth >= MAX_PAUSE && tenth <= 2 * MAX_PAUSE, "{tenth:?}");
         pauses.lasted(Duration::from_secs(1));
-        assert!(pauses.next() >= LONGEST_PAUSE);
+        assert!(pauses.next() >= MAX_PAUSE);
         pauses.lasted(STABLE);
-        assert!(pauses.next() < LONGEST_PAUSE);
+        assert!(pauses.next() < MAX_PAUSE);
     }
 }

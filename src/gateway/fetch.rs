@@ -38,7 +38,7 @@ impl FileFetch {
         files: Vec<RemoteFile>,
         text: String,
     ) -> FileFetch {
-        let left = files.into_iter().take(files::MOST).collect();
+        let left = files.into_iter().take(files::MAX_FILES).collect();
         FileFetch { speaker, delivery, text, left, named: Vec::new(), mentions: Vec::new() }
     }
 
@@ -55,10 +55,10 @@ impl FileFetch {
     }
 
     /// Saves a file that came, or says why it did not.
-    pub fn take(&mut self, file: FetchedFile, folder: &mut ReceivedFiles, posts: &mut ChatPosts) {
+    pub fn take(&mut self, file: FetchedFile, files: &mut ReceivedFiles, posts: &mut ChatPosts) {
         let FetchedFile { name, fetched } = file;
         let saved =
-            fetched.and_then(|bytes| folder.save(&name, &bytes).map_err(|error| error.to_string()));
+            fetched.and_then(|bytes| files.save(&name, &bytes).map_err(|error| error.to_string()));
         match saved {
             Ok(saved) => {
                 let path = saved.path.display().to_string();

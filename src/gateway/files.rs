@@ -9,10 +9,10 @@ use avocet_core::protocol::Event;
 use avocet_safety::redact::Redactor;
 
 /// Files of one message.
-pub const MOST: usize = 10;
+pub const MAX_FILES: usize = 10;
 
 /// Longest name of a file, in bytes.
-const LONGEST_NAME: usize = 100;
+const MAX_NAME: usize = 100;
 
 /// The folder of one chat.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ fn safe_name(name: &str) -> String {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
     let name: String = name.trim_start_matches('.').chars().map(plain).collect();
-    let start = name.len().saturating_sub(LONGEST_NAME);
+    let start = name.len().saturating_sub(MAX_NAME);
     // The end names the kind of the file.
     let name = name.get(name.ceil_char_boundary(start)..).unwrap_or_default();
     if name.is_empty() { "file".to_owned() } else { name.to_owned() }

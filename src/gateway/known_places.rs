@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// So many places are remembered; the oldest ones are forgotten.
-const MOST: usize = 50;
+const MAX_PLACES: usize = 50;
 
 /// Places, the newest last.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -26,7 +26,7 @@ impl<T: PartialEq> KnownPlaces<T> {
         let known = self.admitted.iter().position(|known| *known == place);
         known.into_iter().for_each(|at| drop(self.admitted.remove(at)));
         self.admitted.push(place);
-        if self.admitted.len() > MOST {
+        if self.admitted.len() > MAX_PLACES {
             self.admitted.remove(0);
         }
         known.is_none()
@@ -50,7 +50,7 @@ mod tests {
         }
         assert!(!places.admit(20), "it is known");
         let known = places.admitted();
-        assert_eq!((known.len(), known[0], known[MOST - 1]), (MOST, 10, 20));
+        assert_eq!((known.len(), known[0], known[MAX_PLACES - 1]), (MAX_PLACES, 10, 20));
     }
 
     #[test]

@@ -77,10 +77,10 @@ pub struct ChatRecord {
 }
 
 /// Deliveries that are remembered as done: a service repeats only what is recent.
-const MOST_RECENT: usize = 4_096;
+const MAX_RECENT: usize = 4_096;
 
 /// The journal is rewritten when it is longer, in bytes.
-const LONGEST: u64 = 2 << 20;
+const MAX_LENGTH: u64 = 2 << 20;
 
 #[derive(Debug, Default, PartialEq)]
 pub struct LedgerState {
@@ -151,7 +151,7 @@ impl LedgerState {
     fn remember(&mut self, delivery: DeliveryId) {
         self.known.insert(delivery.clone());
         self.recent.push_back(delivery);
-        while self.recent.len() > MOST_RECENT {
+        while self.recent.len() > MAX_RECENT {
             if let Some(old) = self.recent.pop_front() {
                 self.known.remove(&old);
             }
@@ -164,7 +164,9 @@ impl LedgerState {
             vec![LedgerRecord::Recent { deliveries: self.recent.iter().cloned().collect() }];
         out.extend(self.cursor.clone().map(|cursor| LedgerRecord::Cursor { cursor }));
         for (at, chat) in &self.chats {
-            let (session, folder) = (chat.session.clone(), chat.folder.clone());
+            let session = chat.session.clone();
+            let folder = chat.folder.clone();
+
             out.push(LedgerRecord::Chat { at: at.clone(), session, folder });
             let message = chat.question.clone();
             out.extend(
@@ -256,7 +258,7 @@ impl Ledger {
         }
         self.length += lines.len() as u64;
         records.into_iter().for_each(|record| self.state.apply(record));
-        if self.length > LONGEST { self.compact() } else { Ok(()) }
+        if self.length > MAX_LENGTH { self.compact() } else { Ok(()) }
     }
 
     fn compact(&mut self) -> io::Result<()> {
@@ -387,7 +389,7 @@ mod tests {
             let done = LedgerRecord::Done { delivery: id.as_str().into() };
             ledger.append(vec![received(&id), done], false).unwrap();
         }
-        assert!(fs::metadata(folder.path().join("telegram.jsonl")).unwrap().len() < 2 * LONGEST);
+        assert!(fs::metadata(folder.path().join("telegram.jsonl")).unwrap().len() < 2 * MAX_LENGTH);
         assert!(ledger.state.is_known(&"d19999".into()) && !ledger.state.is_known(&"d1".into()));
     }
 }

@@ -348,8 +348,8 @@ pub trait Platform: Send + Sync {
 
     fn send<'a>(
         &'a self,
-        to: &'a ChatAddress,
-        message: &'a Outgoing,
+        address: &'a ChatAddress,
+        outgoing: &'a Outgoing,
         new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId>;
 
@@ -357,14 +357,14 @@ pub trait Platform: Send + Sync {
     /// already.
     fn edit<'a>(
         &'a self,
-        to: &'a ChatAddress,
+        address: &'a ChatAddress,
         message: &'a MessageId,
-        text: &'a Outgoing,
+        outgoing: &'a Outgoing,
     ) -> PlatformResult<'a, ()>;
 
     fn ask<'a>(
         &'a self,
-        to: &'a ChatAddress,
+        address: &'a ChatAddress,
         question: &'a ButtonQuestion,
         new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId>;
@@ -388,14 +388,14 @@ pub trait Platform: Send + Sync {
     }
 
     /// Shows that an answer is being written, for [`PlatformLimits::typing`].
-    fn typing<'a>(&'a self, to: &'a ChatAddress) -> PlatformResult<'a, ()>;
+    fn typing<'a>(&'a self, address: &'a ChatAddress) -> PlatformResult<'a, ()>;
 
     /// Registers the menu: each value is the body of one call of the service.
     fn set_menu<'a>(&'a self, calls: &'a [Value]) -> PlatformResult<'a, ()>;
 
     fn upload<'a>(
         &'a self,
-        to: &'a ChatAddress,
+        address: &'a ChatAddress,
         file: &'a OutgoingFile,
         new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId>;

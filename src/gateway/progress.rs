@@ -8,9 +8,9 @@ use avocet_present::outcome::step_title;
 use avocet_safety::sanitize::{TextSource, clean};
 
 /// Steps that are shown; earlier ones are counted.
-const MOST: usize = 8;
+const MAX_STEPS: usize = 8;
 /// Longest line, in characters.
-const LONGEST: usize = 160;
+const MAX_LENGTH: usize = 160;
 
 #[derive(Debug, Default)]
 pub struct ProgressPost {
@@ -39,9 +39,11 @@ impl ProgressPost {
     /// A step that the policy refused: it is shown whatever else is.
     pub fn refuse(&mut self, observation: &Observation, lang: Lang, timeline: &mut Timeline) {
         let why = observation.risk.main_reason().map(|why| why.text(lang)).unwrap_or_default();
-        let why = cut(&one_line(&clean(&why, TextSource::Text)), LONGEST);
+        let why = cut(&one_line(&clean(&why, TextSource::Text)), MAX_LENGTH);
         let line = w::STEP_REFUSED.with("step", command(&observation.step, lang)).with("why", why);
-        let (id, line) = (observation.step.id.clone(), line.text(lang));
+        let id = observation.step.id.clone();
+        let line = line.text(lang);
+
         match self.lines.iter_mut().find(|(known, _)| *known == id) {
             Some((_, shown)) => *shown = line,
             None => self.lines.push((id, line)),
@@ -50,7 +52,7 @@ impl ProgressPost {
     }
 
     fn show(&mut self, lang: Lang, timeline: &mut Timeline) {
-        let before = self.lines.len().saturating_sub(MOST);
+        let before = self.lines.len().saturating_sub(MAX_STEPS);
         let head = (before > 0).then(|| w::STEPS_BEFORE.with("n", before).text(lang));
         let lines = self.lines.iter().skip(before).map(|(_, line)| line.clone());
         let body = PostBody::Plain(head.into_iter().chain(lines).collect::<Vec<_>>().join("\n"));
@@ -68,5 +70,5 @@ impl ProgressPost {
 }
 
 fn command(step: &Step, lang: Lang) -> String {
-    cut(&one_line(&clean(&step_title(&step.work).text(lang), TextSource::Text)), LONGEST)
+    cut(&one_line(&clean(&step_title(&step.work).text(lang), TextSource::Text)), MAX_LENGTH)
 }

@@ -263,7 +263,7 @@ impl ChatQuestion {
     /// always refuses.
     fn picks(&self) -> impl Iterator<Item = (ChoicePick, String)> {
         let offer = &self.flow.offer;
-        let answers = (0..offer.answers.len().min(MOST_CHOICES))
+        let answers = (0..offer.answers.len().min(MAX_CHOICES))
             .map(|at| (ChoicePick::Answer(at), format!("c{at}")));
         let is_offered = |pick: ChoicePick| match pick {
             ChoicePick::Reject if offer.kind.is_about_step() || offer.choices.is_empty() => true,
@@ -428,7 +428,7 @@ fn reaches_beyond_folder(question: &Question) -> bool {
 }
 
 /// Choices of the model that get a button; any of them may be typed.
-const MOST_CHOICES: usize = 8;
+const MAX_CHOICES: usize = 8;
 
 /// Quotes that only look like those of a shell.
 #[rustfmt::skip]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// A service that asks for more is asked again after this time.
-const LONGEST: Duration = Duration::from_secs(3600);
+const MAX_DELAY: Duration = Duration::from_secs(3600);
 
 /// Above this number, keys that are free again are forgotten.
 const MANY: usize = 1000;
@@ -35,12 +35,12 @@ impl RateLimits {
         if self.closed.len() >= MANY {
             self.closed.retain(|_, until| *until > now);
         }
-        self.closed.insert(key.to_owned(), now + wait.min(LONGEST));
+        self.closed.insert(key.to_owned(), now + wait.min(MAX_DELAY));
     }
 
     /// No call at all for so long.
     pub fn close_all(&mut self, wait: Duration, now: Instant) {
-        self.all_closed = self.all_closed.max(Some(now + wait.min(LONGEST)));
+        self.all_closed = self.all_closed.max(Some(now + wait.min(MAX_DELAY)));
     }
 }
 
@@ -68,9 +68,9 @@ mod tests {
     fn a_wait_without_end_is_cut_and_nothing_overflows() {
         let (mut limits, now) = (RateLimits::default(), Instant::now());
         limits.close("a", Duration::MAX, now);
-        assert_eq!(limits.wait("a", now), Some(LONGEST));
+        assert_eq!(limits.wait("a", now), Some(MAX_DELAY));
         limits.close_all(Duration::MAX, now);
-        assert_eq!(limits.wait("b", now), Some(LONGEST));
+        assert_eq!(limits.wait("b", now), Some(MAX_DELAY));
     }
 
     #[test]

@@ -30,13 +30,13 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LAST_PAUSE: Duration = Duration::from_secs(60);
 
 /// The longest pause that a service may ask for.
-const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+const MAX_PAUSE: Duration = Duration::from_secs(3600);
 
 /// Checks the token, again and again while the service cannot be reached; `None`: the program
 /// leaves.
 pub async fn connect(
     platform: &dyn Platform,
-    health: &watch::Sender<ServiceHealth>,
+    sender: &watch::Sender<ServiceHealth>,
     leaving: &CancellationToken,
 ) -> Result<Option<String>, PlatformError> {
     let mut pause = FIRST_PAUSE;
@@ -48,7 +48,7 @@ pub async fn connect(
             Some(Err(PlatformError::Unauthorized)) => return Err(PlatformError::Unauthorized),
             Some(Err(error)) => error,
         };
-        note_problem(health, &error);
+        note_problem(sender, &error);
         pause = wait(&error, pause, leaving).await;
     }
 }
@@ -63,7 +63,7 @@ fn note_problem(health: &watch::Sender<ServiceHealth>, error: &PlatformError) {
 /// Waits after an error; returns the next pause.
 async fn wait(error: &PlatformError, pause: Duration, leaving: &CancellationToken) -> Duration {
     let asked = match error {
-        PlatformError::RateLimited { after } => (*after).min(LONGEST_PAUSE),
+        PlatformError::RateLimited { after } => (*after).min(MAX_PAUSE),
         _ => pause,
     };
     leaving.run_until_cancelled(sleep(asked)).await;
@@ -73,7 +73,7 @@ async fn wait(error: &PlatformError, pause: Duration, leaving: &CancellationToke
 /// Receives batch after batch; each is confirmed once it is written down.
 pub async fn receive(
     platform: Arc<dyn Platform>,
-    batches: Sender<StoredBatch>,
+    sender: Sender<StoredBatch>,
     health: watch::Sender<ServiceHealth>,
     leaving: CancellationToken,
 ) -> Result<(), PlatformError> {
@@ -87,7 +87,7 @@ pub async fn receive(
                 }
                 let cursor = batch.cursor.clone();
                 let (stored, is_stored) = oneshot::channel();
-                if batches.send((batch, stored)).await.is_err() || is_stored.await.is_err() {
+                if sender.send((batch, stored)).await.is_err() || is_stored.await.is_err() {
                     break;
                 }
                 if let Some(cursor) = cursor

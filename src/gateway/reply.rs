@@ -10,10 +10,10 @@ use super::timeline::{PostBody, PostKey, Timeline};
 use avocet_core::i18n::{Lang, chat as w};
 
 /// Messages of one reply; the rest of a longer one is in a file.
-const MOST_PARTS: usize = 6;
+const MAX_PARTS: usize = 6;
 
 /// The longest letter, in bytes: more than this for each unit is never shown while a reply grows.
-const LONGEST_LETTER: usize = 4;
+const MAX_LETTER: usize = 4;
 
 #[derive(Debug, Default)]
 pub struct LiveReply {
@@ -39,8 +39,8 @@ impl LiveReply {
             self.clear();
         }
         // The messages that it may have are full: the end of the reply brings the rest.
-        let most = MOST_PARTS * LONGEST_LETTER * timeline.limits().text;
-        if self.full == MOST_PARTS || self.text.len() > most {
+        let most = MAX_PARTS * MAX_LETTER * timeline.limits().text;
+        if self.full == MAX_PARTS || self.text.len() > most {
             return;
         }
         self.text.push_str(text);
@@ -66,13 +66,13 @@ impl LiveReply {
         if !std::mem::take(&mut self.is_behind) {
             return;
         }
-        while self.full < MOST_PARTS
+        while self.full < MAX_PARTS
             && let Some(part) = self.splitter.full(&self.text, timeline.limits())
         {
             self.put(part, timeline);
             self.full += 1;
         }
-        if self.full < MOST_PARTS
+        if self.full < MAX_PARTS
             && let Some(part) = self.splitter.last(&self.text)
         {
             self.put(part, timeline);
@@ -94,7 +94,7 @@ impl LiveReply {
         text.clone_into(&mut self.text);
         self.is_behind = true;
         self.show(timeline);
-        if self.full == MOST_PARTS && self.splitter.last(text).is_some() {
+        if self.full == MAX_PARTS && self.splitter.last(text).is_some() {
             timeline.post(PostBody::File(OutgoingFile {
                 name: "answer.md".to_owned(),
                 media_type: "text/markdown; charset=utf-8".to_owned(),
@@ -108,7 +108,7 @@ impl LiveReply {
     /// Nothing more comes. Messages of a longer text that was discarded are not needed.
     pub fn settle(mut self, timeline: &mut Timeline) {
         self.show(timeline);
-        let grows = self.full < MOST_PARTS && self.splitter.last(&self.text).is_some();
+        let grows = self.full < MAX_PARTS && self.splitter.last(&self.text).is_some();
         let used = self.full + usize::from(grows);
         for key in self.posts.drain(used.min(self.posts.len())..) {
             timeline.update(key, PostBody::Plain("…".to_owned()));

@@ -124,10 +124,10 @@ struct ActiveChat {
 }
 
 /// Deliveries that wait for one chat's task; its own queue has a limit of its own.
-const ROOM: usize = 64;
+const CAPACITY: usize = 64;
 
 /// Chats that may end over one delivery; after them it waits for the next start of the program.
-const MOST_AGAIN: u32 = 3;
+const MAX_AGAIN: u32 = 3;
 
 /// Refusals and dismissals at once: those who send more of what is refused get no word for it.
 const REFUSALS: usize = 4;
@@ -137,7 +137,7 @@ const REFUSALS: usize = 4;
 const OPENINGS: usize = 32;
 
 /// How long chats may take to end.
-const FAREWELL: Duration = Duration::from_secs(4);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Runs until the program leaves or the service does not accept the token.
 ///
@@ -226,14 +226,14 @@ impl Service {
     /// Writes down what is new, and the position after it, before anything is done about it.
     fn store(&mut self, batch: Batch) -> Result<Vec<Incoming>, PlatformError> {
         let ledger = &mut self.parts.ledger;
-        let mut new: Vec<Incoming> = Vec::new();
+        let mut new_incomings: Vec<Incoming> = Vec::new();
         for incoming in batch.messages {
-            let repeated = new.iter().any(|known| known.id == incoming.id);
+            let repeated = new_incomings.iter().any(|known| known.id == incoming.id);
             if !repeated && !ledger.state.is_known(&incoming.id) {
-                new.push(incoming);
+                new_incomings.push(incoming);
             }
         }
-        let mut records: Vec<_> = new
+        let mut records: Vec<_> = new_incomings
             .iter()
             .map(|incoming| LedgerRecord::Received { incoming: Box::new(incoming.clone()) })
             .collect();
@@ -242,13 +242,13 @@ impl Service {
         if !records.is_empty() {
             ledger.append(records, true).map_err(disk)?;
         }
-        Ok(new)
+        Ok(new_incomings)
     }
 
     /// What was not done when the program ended. A turn that had begun is for its chat to complete.
     async fn replay(&mut self) {
         let pending: Vec<PendingDelivery> = self.parts.ledger.state.pending().cloned().collect();
-        let open: Vec<ChatAddress> = self
+        let addresses: Vec<ChatAddress> = self
             .parts
             .ledger
             .state
@@ -261,7 +261,7 @@ impl Service {
             .iter()
             .filter(|one| one.begun.is_some())
             .map(|one| &one.incoming.at)
-            .chain(&open)
+            .chain(&addresses)
         {
             if !self.chats.contains_key(at) {
                 self.start(at.clone());
@@ -345,8 +345,8 @@ impl Service {
     }
 
     fn done(&mut self, incoming: &Incoming) {
-        let record = LedgerRecord::Done { delivery: incoming.id.clone() };
-        if let Err(error) = self.parts.ledger.append(vec![record], false) {
+        let done = LedgerRecord::Done { delivery: incoming.id.clone() };
+        if let Err(error) = self.parts.ledger.append(vec![done], false) {
             self.disk_error = Some(disk(error));
         }
     }
@@ -393,8 +393,8 @@ impl Service {
         false
     }
 
-    fn end_chat(&mut self, at: &ChatAddress) {
-        if let Some(chat) = self.chats.get_mut(at) {
+    fn end_chat(&mut self, address: &ChatAddress) {
+        if let Some(chat) = self.chats.get_mut(address) {
             chat.is_ending = true;
             // Its task sees that the channel is closed.
             chat.deliveries = channel(1).0;
@@ -402,28 +402,28 @@ impl Service {
     }
 
     /// The messages of this chat whose turns had begun and that are not done, oldest first.
-    fn begun_messages(&self, at: &ChatAddress) -> Vec<BegunMessage> {
-        let pending = self.parts.ledger.state.pending().filter(|one| one.incoming.at == *at);
-        let begun = |one: &PendingDelivery| {
+    fn begun_messages(&self, address: &ChatAddress) -> Vec<BegunMessage> {
+        let pending = self.parts.ledger.state.pending().filter(|one| one.incoming.at == *address);
+        let begun = |delivery: &PendingDelivery| {
             Some(BegunMessage {
-                delivery: one.incoming.id.clone(),
-                turn: one.begun.clone()?,
-                by: one.incoming.sender.id.clone(),
+                delivery: delivery.incoming.id.clone(),
+                turn: delivery.begun.clone()?,
+                by: delivery.incoming.sender.id.clone(),
             })
         };
         pending.filter_map(begun).collect()
     }
 
-    fn start(&mut self, at: ChatAddress) {
-        let known = self.parts.ledger.state.chats.get(&at).cloned().unwrap_or_default();
-        let begun = self.begun_messages(&at);
+    fn start(&mut self, chat_address: ChatAddress) {
+        let known = self.parts.ledger.state.chats.get(&chat_address).cloned().unwrap_or_default();
+        let begun = self.begun_messages(&chat_address);
         self.started += 1;
         let files = ReceivedFiles::new(self.parts.files.join(format!("chat-{}", self.started)));
-        let (deliveries, receiver) = channel(ROOM);
+        let (deliveries, receiver) = channel(CAPACITY);
         let parts = ChatParts {
             platform: Arc::clone(&self.parts.platform),
             options: ChatOptions {
-                address: at.clone(),
+                address: chat_address.clone(),
                 lang: self.parts.lang,
                 limits: self.parts.platform.limits(),
                 platform: self.parts.platform.kind(),
@@ -448,7 +448,7 @@ impl Service {
             files,
             most_file: self.parts.bounds.file_bytes,
         };
-        let (notes, address) = (self.notes.clone(), at.clone());
+        let (notes, address) = (self.notes.clone(), chat_address.clone());
         self.tasks.spawn(async move {
             let ran = AssertUnwindSafe(chat::run(parts, receiver)).catch_unwind().await;
             if ran.is_err() {
@@ -458,7 +458,7 @@ impl Service {
             }
         });
         let chat = ActiveChat { deliveries, handed: 0, quiet_since: None, is_ending: false };
-        self.chats.insert(at, chat);
+        self.chats.insert(chat_address, chat);
         self.count();
     }
 
@@ -503,20 +503,20 @@ impl Service {
     }
 
     /// A chat has ended: the next one gets what the first did not begin, in its order.
-    async fn hand_over_again(&mut self, at: &ChatAddress) {
+    async fn hand_over_again(&mut self, address: &ChatAddress) {
         let waiting = std::mem::take(&mut self.overflow);
-        self.overflow = waiting.into_iter().filter(|one| one.incoming.at != *at).collect();
+        self.overflow = waiting.into_iter().filter(|one| one.incoming.at != *address).collect();
         let pending = self.parts.ledger.state.pending();
-        let left: Vec<Incoming> = pending
-            .filter(|one| one.begun.is_none() && one.incoming.at == *at)
+        let left_incomings: Vec<Incoming> = pending
+            .filter(|one| one.begun.is_none() && one.incoming.at == *address)
             .map(|one| one.incoming.clone())
             .collect();
         let ledger = &self.parts.ledger;
         self.again.retain(|delivery, _| ledger.state.is_pending(delivery));
-        for incoming in left {
+        for incoming in left_incomings {
             let times = self.again.entry(incoming.id.clone()).or_default();
             *times += 1;
-            if *times <= MOST_AGAIN {
+            if *times <= MAX_AGAIN {
                 self.route(incoming).await;
             }
         }
@@ -548,7 +548,7 @@ impl Service {
     /// Ends every chat, and writes down what they still say.
     async fn shut_down(mut self, notes: &mut Receiver<ChatNote>) {
         self.chats.clear();
-        let end = Instant::now() + FAREWELL;
+        let end = Instant::now() + CLOSE_TIMEOUT;
         loop {
             tokio::select! {
                 biased;

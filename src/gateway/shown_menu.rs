@@ -19,7 +19,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LAST_PAUSE: Duration = Duration::from_secs(60);
 
 /// The longest pause that the service may ask for.
-const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+const MAX_PAUSE: Duration = Duration::from_secs(3600);
 
 /// A menu, as it is or will be registered.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +70,7 @@ async fn register(platform: &dyn Platform, calls: &[Value]) -> bool {
         let Err(error) = platform.set_menu(calls).await else { return true };
         tracing::warn!(%error, "the menu was not registered");
         let after = match &error {
-            PlatformError::RateLimited { after } => (*after).min(LONGEST_PAUSE),
+            PlatformError::RateLimited { after } => (*after).min(MAX_PAUSE),
             PlatformError::Network(_) => pause,
             _ => return false,
         };

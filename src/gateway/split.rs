@@ -29,7 +29,9 @@ pub struct Splitter {
 impl Splitter {
     /// The next part of `text` that stays as it is when the text grows.
     pub fn full(&mut self, text: &str, limits: &PlatformLimits) -> Option<String> {
-        let (most, unit) = (limits.text.max(64), limits.unit);
+        let most = limits.text.max(64);
+        let unit = limits.unit;
+
         loop {
             let rest = text.get(self.at..).unwrap_or_default().trim_end();
             // A little more than fits is enough to see that it does not.
@@ -74,7 +76,7 @@ impl Splitter {
 const CLOSING_ROOM: usize = 12;
 
 /// A longer opening line is not repeated whole, nor one that names more than a language.
-const LONGEST_OPENING: usize = 24;
+const MAX_OPENING: usize = 24;
 
 /// The code block that a cut is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +110,9 @@ enum CutRank {
 /// Where to cut within the first `end` bytes, and the code block that the cut is in. A cut in the
 /// first third of the room would waste it.
 fn best_cut(text: &str, end: usize) -> (usize, Option<Fence>) {
-    let (window, least) = (text.get(..end).unwrap_or(text), end / 3);
+    let window = text.get(..end).unwrap_or(text);
+    let least = end / 3;
+
     let mut fence: Option<Fence> = None;
     let mut best: Option<(CutRank, usize, Option<Fence>)> = None;
     let mut at = 0;
@@ -156,7 +160,7 @@ fn fence_after(line: &str, open: Option<Fence>) -> Option<Fence> {
         Some(open) => (!(line == marker && marker.starts_with(&open.marker))).then_some(open),
         None if run >= 3 && !line.chars().skip(run).any(|c| c == '`') => {
             let plain = line.bytes().skip(run).all(|byte| byte.is_ascii_alphanumeric());
-            let is_repeated = plain && line.len() <= LONGEST_OPENING;
+            let is_repeated = plain && line.len() <= MAX_OPENING;
             let opening = if is_repeated { line.to_owned() } else { marker.clone() };
             Some(Fence { marker: marker.chars().take(8).collect(), opening })
         }

@@ -30,10 +30,10 @@ const POLL: Duration = Duration::from_secs(50);
 const FLOOR: Duration = Duration::from_millis(300);
 
 /// So many polls in a row whose token is refused end the service, with growing pauses between them.
-const MOST_REFUSALS: u32 = 5;
+const MAX_REFUSALS: u32 = 5;
 
 /// Updates of one poll.
-const MOST: usize = 100;
+const MAX_UPDATES: usize = 100;
 
 const LIMITS: PlatformLimits = PlatformLimits {
     text: 4_096,
@@ -139,16 +139,18 @@ impl Telegram {
     }
 
     /// The body of a message: where, what and in which markup.
-    fn message(to: &ChatAddress, text: &Outgoing) -> Value {
+    fn message(address: &ChatAddress, outgoing: &Outgoing) -> Value {
         let mut body = json!({
-            "chat_id": to.chat.0,
-            "text": text.text,
+            "chat_id": address.chat.0,
+            "text": outgoing.text,
             "link_preview_options": { "is_disabled": true },
         });
-        if text.markup == MessageMarkup::Native {
+        if outgoing.markup == MessageMarkup::Native {
             set(&mut body, "parse_mode", json!("MarkdownV2"));
         }
-        if let Some(thread) = to.thread.as_ref().and_then(|thread| thread.0.parse::<i64>().ok()) {
+        if let Some(thread) =
+            address.thread.as_ref().and_then(|thread| thread.0.parse::<i64>().ok())
+        {
             set(&mut body, "message_thread_id", json!(thread));
         }
         body
@@ -165,7 +167,7 @@ impl Telegram {
         let body = json!({
             "offset": offset,
             "timeout": POLL.as_secs(),
-            "limit": MOST,
+            "limit": MAX_UPDATES,
             "allowed_updates": ["message", "callback_query"],
         });
         let mut request = HttpRequest::post(self.path("getUpdates"), body);
@@ -202,7 +204,7 @@ impl Telegram {
         let mut state = self.state();
         match &answer {
             Ok(_) => state.refusals = 0,
-            Err(PlatformError::Unauthorized) if state.refusals < MOST_REFUSALS => {
+            Err(PlatformError::Unauthorized) if state.refusals < MAX_REFUSALS => {
                 state.refusals += 1;
                 return Err(PlatformError::refused_for_now());
             }
@@ -229,11 +231,11 @@ impl Telegram {
 
     async fn send_file(
         &self,
-        to: &ChatAddress,
+        address: &ChatAddress,
         file: &OutgoingFile,
     ) -> Result<MessageId, PlatformError> {
-        let mut fields = vec![("chat_id", to.chat.0.clone())];
-        fields.extend(to.thread.iter().map(|thread| ("message_thread_id", thread.0.clone())));
+        let mut fields = vec![("chat_id", address.chat.0.clone())];
+        fields.extend(address.thread.iter().map(|thread| ("message_thread_id", thread.0.clone())));
         if !file.caption.is_empty() {
             fields.push(("caption", avocet_core::text::cut(&file.caption, 1_000)));
         }
@@ -278,21 +280,21 @@ impl Platform for Telegram {
 
     fn send<'a>(
         &'a self,
-        to: &'a ChatAddress,
-        message: &'a Outgoing,
+        address: &'a ChatAddress,
+        outgoing: &'a Outgoing,
         _new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        let body = Telegram::message(to, message);
+        let body = Telegram::message(address, outgoing);
         Box::pin(async move { message_id(&self.call("sendMessage", body).await?) })
     }
 
     fn edit<'a>(
         &'a self,
-        to: &'a ChatAddress,
+        address: &'a ChatAddress,
         message: &'a MessageId,
-        text: &'a Outgoing,
+        outgoing: &'a Outgoing,
     ) -> PlatformResult<'a, ()> {
-        let mut body = Telegram::message(to, text);
+        let mut body = Telegram::message(address, outgoing);
         set(&mut body, "message_id", number(&message.0));
         Box::pin(async move {
             match self.call("editMessageText", body).await {
@@ -304,11 +306,11 @@ impl Platform for Telegram {
 
     fn ask<'a>(
         &'a self,
-        to: &'a ChatAddress,
+        address: &'a ChatAddress,
         question: &'a ButtonQuestion,
         _new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        let mut body = Telegram::message(to, &question.text);
+        let mut body = Telegram::message(address, &question.text);
         let button = |button: &super::platform::Button| json!({ "text": button.label, "callback_data": button.data });
         // Two buttons of usual length fit next to each other.
         let rows: Vec<Vec<Value>> =
@@ -325,9 +327,11 @@ impl Platform for Telegram {
         Box::pin(async move { self.call("answerCallbackQuery", body).await.map(drop) })
     }
 
-    fn typing<'a>(&'a self, to: &'a ChatAddress) -> PlatformResult<'a, ()> {
-        let mut body = json!({ "chat_id": to.chat.0, "action": "typing" });
-        if let Some(thread) = to.thread.as_ref().and_then(|thread| thread.0.parse::<i64>().ok()) {
+    fn typing<'a>(&'a self, address: &'a ChatAddress) -> PlatformResult<'a, ()> {
+        let mut body = json!({ "chat_id": address.chat.0, "action": "typing" });
+        if let Some(thread) =
+            address.thread.as_ref().and_then(|thread| thread.0.parse::<i64>().ok())
+        {
             set(&mut body, "message_thread_id", json!(thread));
         }
         Box::pin(async move { self.call("sendChatAction", body).await.map(drop) })
@@ -344,11 +348,11 @@ impl Platform for Telegram {
 
     fn upload<'a>(
         &'a self,
-        to: &'a ChatAddress,
+        address: &'a ChatAddress,
         file: &'a OutgoingFile,
         _new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        Box::pin(self.send_file(to, file))
+        Box::pin(self.send_file(address, file))
     }
 
     fn download<'a>(&'a self, file: &'a RemoteFile, most: u64) -> PlatformResult<'a, Bytes> {

@@ -120,20 +120,20 @@ pub struct Timeline {
 }
 
 /// Posts that wait at most; then the oldest are left out, and a post says how many.
-const MOST_POSTS: usize = 256;
+const MAX_POSTS: usize = 256;
 
 /// Messages of posts that are final, which are remembered.
-const MOST_SENT: usize = 64;
+const MAX_SENT: usize = 64;
 
 /// How long a post is tried again while the service cannot be reached.
-const LONGEST_FAILING: Duration = Duration::from_secs(6 * 3600);
+const MAX_FAILING: Duration = Duration::from_secs(6 * 3600);
 
 /// How often a post is tried again whose token is refused.
-const MOST_REFUSALS: u32 = 5;
+const MAX_REFUSALS: u32 = 5;
 
 /// The longest wait between two tries, and the longest that a service may ask for.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
-const LONGEST_HOLD: Duration = Duration::from_secs(3600);
+const MAX_WAIT: Duration = Duration::from_secs(30);
+const MAX_HOLD: Duration = Duration::from_secs(3600);
 
 impl Timeline {
     pub fn new(limits: PlatformLimits, lang: Lang) -> Timeline {
@@ -193,7 +193,7 @@ impl Timeline {
             tries: 0,
             failing: None,
         });
-        if self.posts.len() > MOST_POSTS {
+        if self.posts.len() > MAX_POSTS {
             self.leave_out_oldest();
         }
         self.clear_shown();
@@ -356,7 +356,9 @@ impl Timeline {
 
     /// A text that its marks make too long for the service is shown as it was written.
     fn rendered(&self, text: &str) -> Outgoing {
-        let (most, dialect) = (self.limits.rendered.unwrap_or(usize::MAX), self.limits.dialect);
+        let most = self.limits.rendered.unwrap_or(usize::MAX);
+        let dialect = self.limits.dialect;
+
         let fits = |shown: &String| self.limits.unit.count(shown) <= most;
         let shown = Some(markup::render(text, dialect)).filter(fits);
         match shown.or_else(|| Some(markup::code_block(text, dialect)).filter(fits)) {
@@ -380,7 +382,7 @@ impl Timeline {
         let result = match answer {
             Ok(message) => self.mark_shown(call, message),
             Err(PlatformError::RateLimited { after }) => {
-                self.hold = Some(now + after.min(LONGEST_HOLD));
+                self.hold = Some(now + after.min(MAX_HOLD));
                 PostResult::Again
             }
             Err(PlatformError::Markup(_))
@@ -399,7 +401,7 @@ impl Timeline {
             }
             // The service may have trouble of its own: a token that was accepted is tried again.
             Err(PlatformError::Unauthorized)
-                if self.find(call.key).is_some_and(|post| post.tries < MOST_REFUSALS) =>
+                if self.find(call.key).is_some_and(|post| post.tries < MAX_REFUSALS) =>
             {
                 self.retry_later(&call, PlatformError::Unauthorized.to_string(), now)
             }
@@ -448,11 +450,11 @@ impl Timeline {
         post.tries += 1;
         let since = *post.failing.get_or_insert(now);
         let wait = Duration::from_millis(250) * 2_u32.saturating_pow(post.tries.min(12) - 1);
-        if now.duration_since(since) > LONGEST_FAILING {
+        if now.duration_since(since) > MAX_FAILING {
             self.posts.retain(|post| post.key != call.key);
             return PostResult::Dropped(why);
         }
-        self.hold = Some(now + wait.min(LONGEST_WAIT));
+        self.hold = Some(now + wait.min(MAX_WAIT));
         PostResult::Again
     }
 
@@ -466,7 +468,7 @@ impl Timeline {
             }
             !is_final
         });
-        self.sent.drain(..self.sent.len().saturating_sub(MOST_SENT));
+        self.sent.drain(..self.sent.len().saturating_sub(MAX_SENT));
         // An open post that is shown blocks nothing.
         let waiting = self.posts.iter().find(|post| !(post.is_shown())).map(|post| post.key);
         while let Some((key, token)) = self.marks.front().copied() {

@@ -17,8 +17,8 @@ pub struct ActiveHooks {
 }
 
 impl PartialEq for ActiveHooks {
-    fn eq(&self, other: &ActiveHooks) -> bool {
-        self.files == other.files
+    fn eq(&self, hooks: &ActiveHooks) -> bool {
+        self.files == hooks.files
     }
 }
 
@@ -38,13 +38,13 @@ impl ActiveHooks {
         let files = self.files.iter().filter(|file| {
             file.hooks.iter().any(|hook| call.is_for(hook)) && file.is_unchanged(&self.folders)
         });
-        let mut started: Vec<Hook> = Vec::new();
+        let mut hooks: Vec<Hook> = Vec::new();
         for hook in files.flat_map(|file| &file.hooks).filter(|hook| call.is_for(hook)) {
-            if started.iter().all(|known| known.command != hook.command) {
-                started.push(hook.clone());
+            if hooks.iter().all(|known| known.command != hook.command) {
+                hooks.push(hook.clone());
             }
         }
-        started
+        hooks
     }
 
     fn all(&self) -> impl Iterator<Item = &Hook> {

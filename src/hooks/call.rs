@@ -78,14 +78,14 @@ impl HookCall {
     }
 
     /// A step has ended.
-    pub fn of_result(seen: &Observation, cwd: &Path) -> HookCall {
-        let mut call = HookCall::of_step(HookEvent::PostToolUse, &seen.step, cwd);
+    pub fn of_result(observation: &Observation, cwd: &Path) -> HookCall {
+        let mut call = HookCall::of_step(HookEvent::PostToolUse, &observation.step, cwd);
         let response = json!({
-            "stdout": seen.stdout,
-            "stderr": seen.stderr,
-            "exit_code": seen.exit_code,
-            "success": seen.succeeded(),
-            "interrupted": matches!(seen.outcome, Outcome::Cancelled | Outcome::TimedOut),
+            "stdout": observation.stdout,
+            "stderr": observation.stderr,
+            "exit_code": observation.exit_code,
+            "success": observation.succeeded(),
+            "interrupted": matches!(observation.outcome, Outcome::Cancelled | Outcome::TimedOut),
             "isImage": false,
         });
         call.fields.insert("tool_response".to_owned(), response);
@@ -143,9 +143,9 @@ impl HookCall {
 }
 
 impl ToolView {
-    pub fn new(work: &StepAction, step_folder: Option<&str>, cwd: &Path) -> ToolView {
+    pub fn new(action: &StepAction, step_folder: Option<&str>, cwd: &Path) -> ToolView {
         let folder = step_folder.map_or_else(|| cwd.to_owned(), |folder| cwd.join(folder));
-        let (own, input) = match work {
+        let (own, input) = match action {
             StepAction::Exec { program, args } => {
                 let mut input = json!({ "command": shell_line(program, args) });
                 if let Some(folder) = step_folder {

@@ -62,7 +62,7 @@ impl Localize for HookDiagnostic {
 
 /// Reads the user's files, and those of the workspace if it is trusted.
 pub fn read_hooks(folders: &HookFolders, is_trusted: bool) -> HookFiles {
-    let mut found = HookFiles::default();
+    let mut hook_files = HookFiles::default();
     for origin in files(folders, is_trusted) {
         match read_document(&origin) {
             Ok(None) => {}
@@ -75,23 +75,23 @@ pub fn read_hooks(folders: &HookFolders, is_trusted: bool) -> HookFiles {
                     let of_file = |rules: Vec<String>| {
                         rules.into_iter().map(|rule| (file.clone(), rule)).collect::<Vec<_>>()
                     };
-                    found.denied.extend(of_file(permissions.denied));
-                    found.asked.extend(of_file(permissions.asked));
+                    hook_files.denied.extend(of_file(permissions.denied));
+                    hook_files.asked.extend(of_file(permissions.asked));
                     faults.extend(permissions.faults);
                 }
                 let faults = faults.into_iter();
-                found
+                hook_files
                     .diagnostics
                     .extend(faults.map(|why| HookDiagnostic { file: file.clone(), why }));
                 if !hooks.is_empty() {
                     let hash = hash(&hooks, folders);
-                    found.files.push(HookFile { origin, hooks, hash });
+                    hook_files.files.push(HookFile { origin, hooks, hash });
                 }
             }
-            Err(why) => found.diagnostics.push(HookDiagnostic { file: origin.file, why }),
+            Err(why) => hook_files.diagnostics.push(HookDiagnostic { file: origin.file, why }),
         }
     }
-    found
+    hook_files
 }
 
 impl HookFiles {
@@ -135,14 +135,14 @@ fn files(folders: &HookFolders, is_trusted: bool) -> Vec<HookOrigin> {
         REPOSITORY.iter().map(|(program, file)| (*program, root.join(file), true))
     });
     let user = user.into_iter().map(|(program, file)| (program, file, false));
-    let mut files: Vec<HookOrigin> = Vec::new();
+    let mut origins: Vec<HookOrigin> = Vec::new();
     for (program, file, is_from_repository) in user.chain(repository) {
         // A workspace may be the home.
-        if files.iter().all(|origin| origin.file != file) {
-            files.push(HookOrigin { program, file, is_from_repository });
+        if origins.iter().all(|origin| origin.file != file) {
+            origins.push(HookOrigin { program, file, is_from_repository });
         }
     }
-    files
+    origins
 }
 
 fn read_document(origin: &HookOrigin) -> Result<Option<Value>, LocalizedText> {

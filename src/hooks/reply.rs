@@ -67,22 +67,22 @@ pub struct HookReply {
 /// The answers of several hooks as one: the strictest counts, and the first of the equally strict
 /// gives the reason.
 pub fn join_replies(replies: impl IntoIterator<Item = HookReply>) -> HookReply {
-    let mut all = HookReply::default();
+    let mut hook_reply = HookReply::default();
     for reply in replies {
-        if reply.decision > all.decision {
-            (all.decision, all.reason) = (reply.decision, reply.reason);
+        if reply.decision > hook_reply.decision {
+            (hook_reply.decision, hook_reply.reason) = (reply.decision, reply.reason);
         }
-        all.halt = all.halt.or(reply.halt);
+        hook_reply.halt = hook_reply.halt.or(reply.halt);
         // Inputs of several hooks cannot be joined: the first counts.
-        all.input = all.input.or(reply.input);
-        if !all.context.is_empty() && !reply.context.is_empty() {
-            all.context.push('\n');
+        hook_reply.input = hook_reply.input.or(reply.input);
+        if !hook_reply.context.is_empty() && !reply.context.is_empty() {
+            hook_reply.context.push('\n');
         }
-        all.context.push_str(&reply.context);
-        all.notices.extend(reply.notices);
+        hook_reply.context.push_str(&reply.context);
+        hook_reply.notices.extend(reply.notices);
     }
-    all.context = cut_end(&all.context, MAX_TEXT);
-    all
+    hook_reply.context = cut_end(&hook_reply.context, MAX_TEXT);
+    hook_reply
 }
 
 /// Reads what a hook answered.

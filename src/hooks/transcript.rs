@@ -71,9 +71,9 @@ fn messages(
     }
 }
 
-fn result_text(seen: &Observation) -> String {
-    let note = seen.note.as_ref().map(|note| note.text(Lang::En)).unwrap_or_default();
-    let parts = [seen.stdout.trim_end(), seen.stderr.trim_end(), &note];
+fn result_text(observation: &Observation) -> String {
+    let note = observation.note.as_ref().map(|note| note.text(Lang::En)).unwrap_or_default();
+    let parts = [observation.stdout.trim_end(), observation.stderr.trim_end(), &note];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("\n")
 }

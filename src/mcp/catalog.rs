@@ -69,7 +69,9 @@ impl OfferedTool {
 
     /// How well it fits words in small letters: a word counts thrice in the name.
     fn score(&self, words: &[String]) -> usize {
-        let (name, about) = (self.name.to_lowercase(), self.tool.description.to_lowercase());
+        let name = self.name.to_lowercase();
+        let about = self.tool.description.to_lowercase();
+
         let of_word = |word: &String| {
             3 * usize::from(name.contains(word.as_str()))
                 + usize::from(about.contains(word.as_str()))

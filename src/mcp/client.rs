@@ -33,7 +33,7 @@ const MAX_WAITING: usize = 64;
 const MAX_ROUNDS: usize = 10;
 const MAX_LOG_LINE: usize = 2000;
 /// A call that goes on telling of its progress may take so many times as long as a silent one.
-const LONGEST_WITH_PROGRESS: u32 = 20;
+const MAX_WITH_PROGRESS: u32 = 20;
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What a server sends by itself.
@@ -68,18 +68,18 @@ pub(crate) struct McpHandler {
 
 impl McpHandler {
     /// Passes a question on and waits for its answer; declines where too many wait.
-    async fn ask(inbound: &mpsc::Sender<Inbound>, params: Value) -> Value {
+    async fn ask(sender: &mpsc::Sender<Inbound>, params: Value) -> Value {
         let declined = || json!({"action": "decline"});
         let (reply, answer) = oneshot::channel();
-        if inbound.try_send(Inbound::Asked { params, reply }).is_err() {
+        if sender.try_send(Inbound::Asked { params, reply }).is_err() {
             return declined();
         }
         answer.await.unwrap_or_else(|_| declined())
     }
 
-    fn pass(&self, event: Inbound) {
+    fn pass(&self, inbound: Inbound) {
         // What only informs may be lost.
-        let _ = self.inbound.try_send(event);
+        let _ = self.inbound.try_send(inbound);
     }
 }
 
@@ -216,7 +216,9 @@ impl ServerConnection {
         if is_older {
             return std::future::pending().boxed();
         }
-        let (peer, sender) = (self.peer.clone(), self.sender.clone());
+        let peer = self.peer.clone();
+        let sender = self.sender.clone();
+
         let filter = SubscriptionFilter::builder()
             .tools_list_changed()
             .prompts_list_changed()
@@ -326,7 +328,7 @@ impl Caller {
     }
 
     async fn wait(&mut self, mut handle: RequestHandle<RoleClient>) -> Result<Value, McpError> {
-        let longest = self.timeout * LONGEST_WITH_PROGRESS;
+        let longest = self.timeout * MAX_WITH_PROGRESS;
         let mut total = Box::pin(tokio::time::sleep(longest));
         loop {
             let is_asking = self.activity.borrow_and_update().questions > 0;

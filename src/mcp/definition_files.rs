@@ -74,17 +74,17 @@ impl Localize for DefinitionDiagnostic {
 /// one from our settings before one of another program.
 pub fn read_definitions(folders: &DefinitionFolders) -> ServerDefinitions {
     let first = folders.first.clone();
-    let mut found = ServerDefinitions { servers: first, ..ServerDefinitions::default() };
+    let mut definitions = ServerDefinitions { servers: first, ..ServerDefinitions::default() };
     for origin in files(folders) {
         if folders.is_untrusted && origin.is_from_repository {
-            found.note_untrusted(origin);
-        } else if let Err(why) = read_file(&origin, folders, &mut found) {
+            definitions.note_untrusted(origin);
+        } else if let Err(why) = read_file(&origin, folders, &mut definitions) {
             let file = origin.file.clone();
-            found.diagnostics.push(DefinitionDiagnostic { file, server: None, why });
-            found.files.push(origin);
+            definitions.diagnostics.push(DefinitionDiagnostic { file, server: None, why });
+            definitions.files.push(origin);
         }
     }
-    found
+    definitions
 }
 
 impl ServerDefinitions {
@@ -129,20 +129,20 @@ fn files(folders: &DefinitionFolders) -> Vec<DefinitionOrigin> {
     let repository = roots.iter().rev().flat_map(|root| {
         REPOSITORY.iter().map(|(program, file)| (*program, root.join(file), true))
     });
-    let mut files: Vec<DefinitionOrigin> = Vec::new();
+    let mut origins: Vec<DefinitionOrigin> = Vec::new();
     for (program, file, is_from_repository) in user.into_iter().chain(repository) {
         // A workspace may be the home.
-        if files.iter().all(|origin| origin.file != file) {
-            files.push(DefinitionOrigin { program, file, is_from_repository });
+        if origins.iter().all(|origin| origin.file != file) {
+            origins.push(DefinitionOrigin { program, file, is_from_repository });
         }
     }
-    files
+    origins
 }
 
 fn read_file(
     origin: &DefinitionOrigin,
     folders: &DefinitionFolders,
-    found: &mut ServerDefinitions,
+    definitions: &mut ServerDefinitions,
 ) -> Result<(), LocalizedText> {
     let Some(text) = read_text(&origin.file, MAX_FILE_BYTES)? else { return Ok(()) };
     let is_toml = origin.file.extension().is_some_and(|extension| extension == "toml");
@@ -156,14 +156,14 @@ fn read_file(
         serde_json::from_str(&without_comments(&text))
             .map_err(|error| syntax(&error.to_string()))?
     };
-    found.files.push(origin.clone());
+    definitions.files.push(origin.clone());
     let mut known: BTreeSet<String> =
-        found.servers.iter().map(|server| server.name.clone()).collect();
+        definitions.servers.iter().map(|server| server.name.clone()).collect();
     let entries = tables(&document, origin, folders).into_iter().flatten();
     for (name, entry) in entries.take(MAX_SERVERS) {
         let read = check_name(name).and_then(|()| definition(name, entry, origin));
         let read = read.and_then(|definition| {
-            let same = found.servers.iter().find(|server| server.name == *name);
+            let same = definitions.servers.iter().find(|server| server.name == *name);
             match same {
                 Some(same) if same.hash() != definition.hash() => {
                     Err(phrases::SHADOWED.with("file", same.origin.file.display().to_string()))
@@ -172,14 +172,14 @@ fn read_file(
             }
         });
         match read {
-            Ok(definition) if known.insert(name.clone()) => found.servers.push(definition),
+            Ok(definition) if known.insert(name.clone()) => definitions.servers.push(definition),
             Ok(_) => {
-                let same = found.servers.iter().find(|server| server.name == *name);
+                let same = definitions.servers.iter().find(|server| server.name == *name);
                 let file = same.map(|same| same.origin.file.display().to_string());
                 let why = phrases::REPEATED.with("file", file.unwrap_or_default());
-                found.remarks.push(unused(origin, name, why));
+                definitions.remarks.push(unused(origin, name, why));
             }
-            Err(why) => found.diagnostics.push(unused(origin, name, why)),
+            Err(why) => definitions.diagnostics.push(unused(origin, name, why)),
         }
     }
     Ok(())

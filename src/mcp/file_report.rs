@@ -10,28 +10,28 @@ use super::definition_files::ServerDefinitions;
 /// For each file that was found: what of it is used, and what is not and why. `state` says what
 /// becomes of a server that is.
 pub fn file_rows(
-    read: &ServerDefinitions,
+    definitions: &ServerDefinitions,
     state: &dyn Fn(&ServerDefinition) -> LocalizedText,
 ) -> Vec<PageRow> {
     let mut rows = Vec::new();
-    for origin in &read.files {
-        let servers = read.servers.iter().filter(|server| server.origin.file == origin.file);
+    for origin in &definitions.files {
+        let servers = definitions.servers.iter().filter(|server| server.origin.file == origin.file);
         let used = servers.map(|server| {
             phrases::USED.with("server", visible(&server.name)).with("state", state(server)).into()
         });
-        let unused = read.diagnostics.iter().chain(&read.remarks);
+        let unused = definitions.diagnostics.iter().chain(&definitions.remarks);
         let unused = unused.filter(|unused| unused.file == origin.file);
         let unused = unused.map(|unused| unused.localized().into());
-        let mut says: Vec<PhraseValue> = used.chain(unused).collect();
-        if says.is_empty() {
+        let mut values: Vec<PhraseValue> = used.chain(unused).collect();
+        if values.is_empty() {
             // Our own settings are there in any case.
             if origin.program == DefinitionProgram::Avocet {
                 continue;
             }
-            says.push(phrases::NO_SERVERS.into());
+            values.push(phrases::NO_SERVERS.into());
         }
         rows.push(PageRow::pair(origin.program.name(), visible(&origin.file.to_string_lossy())));
-        rows.extend(says.into_iter().map(|say| PageRow::pair("", say)));
+        rows.extend(values.into_iter().map(|say| PageRow::pair("", say)));
     }
     rows
 }

@@ -170,7 +170,9 @@ impl SavedTokens {
         &self,
         access: impl FnOnce(&KeyStore, &str) -> Result<T, String> + Send + 'static,
     ) -> Result<T, AuthError> {
-        let (keys, name) = (self.keys.clone(), self.name.clone());
+        let keys = self.keys.clone();
+        let name = self.name.clone();
+
         let done = tokio::task::spawn_blocking(move || access(&keys, &name)).await;
         done.map_err(|error| error.to_string())
             .and_then(|done| done)

@@ -30,12 +30,12 @@ pub(crate) struct Opened {
 pub(crate) async fn open(
     launch: Arc<ServerLaunch>,
     folders: watch::Receiver<Vec<PathBuf>>,
-    events: mpsc::Sender<(String, McpEvent)>,
+    sender: mpsc::Sender<(String, McpEvent)>,
 ) -> Result<Opened, McpError> {
     let timeout = launch.definition.start_timeout;
     let opening = async {
         match launch.definition.transport.clone() {
-            ServerTransport::Stdio(server) => open_stdio(launch, server, folders, events).await,
+            ServerTransport::Stdio(server) => open_stdio(launch, server, folders, sender).await,
             ServerTransport::Http(server) => open_http_or_sse(launch, server, folders).await,
             ServerTransport::Sse(server) => open_sse(launch, server, folders).await,
         }
@@ -48,12 +48,12 @@ async fn open_stdio(
     launch: Arc<ServerLaunch>,
     server: StdioServer,
     folders: watch::Receiver<Vec<PathBuf>>,
-    events: mpsc::Sender<(String, McpEvent)>,
+    sender: mpsc::Sender<(String, McpEvent)>,
 ) -> Result<Opened, McpError> {
     let started = launch.starter.start(server).await;
     let pipes = started.map_err(|why| McpError::Unreachable { why })?;
     let name = launch.definition.name.clone();
-    let process = Process::new(pipes.process, pipes.errors, name, events);
+    let process = Process::new(pipes.process, pipes.errors, name, sender);
     let reader = LimitedReader::new(pipes.output, process.flooded.clone());
     let transport =
         AsyncRwTransport::new_client(reader, pipes.input).with_max_line_length(MAX_MESSAGE + 1);

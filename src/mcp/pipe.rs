@@ -39,7 +39,9 @@ pub(crate) struct LimitedReader {
 
 impl LimitedReader {
     pub fn new(inner: BoxedReader, flooded: Arc<AtomicBool>) -> LimitedReader {
-        let (allowance, since) = (MAX_FLOOD as f64, Instant::now());
+        let allowance = MAX_FLOOD as f64;
+        let since = Instant::now();
+
         LimitedReader { inner, allowance, since, line: 0, flooded }
     }
 
@@ -108,7 +110,7 @@ impl Process {
 async fn read_errors(
     reader: LimitedReader,
     name: String,
-    last_line: watch::Sender<String>,
+    sender: watch::Sender<String>,
     events: mpsc::Sender<(String, McpEvent)>,
 ) {
     let mut reader = BufReader::new(reader);
@@ -117,7 +119,7 @@ async fn read_errors(
         let line = clean::line(&String::from_utf8_lossy(&bytes), MAX_LOG_LINE);
         bytes.clear();
         if !line.is_empty() {
-            last_line.send_replace(line.clone());
+            sender.send_replace(line.clone());
             // A log that is not read is not waited for.
             let _ = events.try_send((name.clone(), McpEvent::Logged(line)));
         }

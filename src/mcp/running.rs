@@ -68,13 +68,13 @@ pub(crate) struct Running<'a> {
 impl<'a> Running<'a> {
     pub fn new(
         definition: &'a ServerDefinition,
-        folders: &'a watch::Sender<Vec<PathBuf>>,
+        sender: &'a watch::Sender<Vec<PathBuf>>,
         events: &'a mpsc::Sender<(String, McpEvent)>,
         opened: Opened,
     ) -> Running<'a> {
         Running {
             definition,
-            folders,
+            folders: sender,
             events,
             opened,
             calls: HashMap::new(),
@@ -234,7 +234,7 @@ impl<'a> Running<'a> {
         });
     }
 
-    async fn question(&mut self, params: &Value, reply: oneshot::Sender<Value>) {
+    async fn question(&mut self, params: &Value, sender: oneshot::Sender<Value>) {
         let mut withdrawn = Vec::new();
         for (id, pending) in &self.questions {
             if pending.reply.is_closed() {
@@ -250,7 +250,8 @@ impl<'a> Running<'a> {
             let id = McpQuestionId(self.next_question);
             self.next_question += 1;
             let asked = question::question(id, params);
-            self.questions.insert(id, PendingQuestion { fields: asked.fields.clone(), reply });
+            self.questions
+                .insert(id, PendingQuestion { fields: asked.fields.clone(), reply: sender });
             self.emit(McpEvent::Asked(asked)).await;
         }
         self.count_questions();
@@ -291,11 +292,11 @@ impl<'a> Running<'a> {
 
 /// Sends an event that must not be lost. Who no longer listens needs none.
 pub(crate) async fn send(
-    events: &mpsc::Sender<(String, McpEvent)>,
+    sender: &mpsc::Sender<(String, McpEvent)>,
     definition: &ServerDefinition,
     event: McpEvent,
 ) {
-    let _ = events.send((definition.name.clone(), event)).await;
+    let _ = sender.send((definition.name.clone(), event)).await;
 }
 
 fn object(value: Value) -> Map<String, Value> {

@@ -33,10 +33,10 @@ pub struct McpServer {
 }
 
 /// Starts a server on a task of its own. Its events are sent with its name.
-pub fn start_server(launch: ServerLaunch, events: mpsc::Sender<(String, McpEvent)>) -> McpServer {
+pub fn start_server(launch: ServerLaunch, sender: mpsc::Sender<(String, McpEvent)>) -> McpServer {
     let (requests, inbox) = mpsc::channel(MAX_REQUESTS);
     let (folders, _) = watch::channel(launch.folders.clone());
-    let task = ServerTask { launch: Arc::new(launch), folders, requests: inbox, events };
+    let task = ServerTask { launch: Arc::new(launch), folders, requests: inbox, events: sender };
     McpServer { requests, task: tokio::spawn(task.run()) }
 }
 

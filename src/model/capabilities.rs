@@ -75,7 +75,7 @@ pub fn capabilities(
     provider: &str,
     model: &str,
     server: Option<&ServerFacts>,
-    settings: &[ModelOverride],
+    overrides: &[ModelOverride],
 ) -> Capabilities {
     let mut all = known(provider, model);
     if let Some(facts) = server {
@@ -92,7 +92,7 @@ pub fn capabilities(
         all.known |= !facts.is_silent();
         all.refused.clone_from(&facts.refused);
     }
-    for said in settings.iter().filter(|said| name_pattern::covers(&said.pattern, model)) {
+    for said in overrides.iter().filter(|said| name_pattern::covers(&said.pattern, model)) {
         all.window = said.window.unwrap_or(all.window);
         all.output = said.output.unwrap_or(all.output);
         all.tools = said.tools.unwrap_or(all.tools);

@@ -27,7 +27,7 @@ use super::wire::features::{Downgrade, RequestFeatures};
 use super::wire::format::WireCall;
 use super::{Chunk, Model, ModelError, Request, ServerFacts, learn};
 use avocet_core::deadline::with_timeout;
-use avocet_core::i18n::{LocalizedText, model as words};
+use avocet_core::i18n::{LocalizedText, model as phrases};
 
 /// How long a stream may consist of comments alone.
 const WITHOUT_CONTENT: Duration = Duration::from_secs(600);
@@ -97,7 +97,9 @@ impl HttpModel {
     }
 
     fn call<'a>(&'a self, request: &'a Request, features: RequestFeatures) -> WireCall<'a> {
-        let (provider, host) = (self.server.provider(), self.server.host());
+        let provider = self.server.provider();
+        let host = self.server.host();
+
         WireCall { provider, host, model: &self.model, request, features }
     }
 
@@ -139,7 +141,7 @@ impl HttpModel {
             features = match step.ok_or(error)? {
                 Downgrade::NoImages => {
                     self.capabilities.refuse_images(&sent);
-                    notices = vec![words::IMAGES_LEFT_OUT.into()];
+                    notices = vec![phrases::IMAGES_LEFT_OUT.into()];
                     features
                 }
                 Downgrade::Guessed(features) => features,
@@ -159,25 +161,27 @@ impl HttpModel {
     /// tool, or, where it names nothing, the results that are new. Returns what the user should know.
     fn take_out(
         &self,
-        sent: &Request,
+        request: &Request,
         body: &Value,
-        said: &ServerMessage,
-        step: Option<Downgrade>,
+        message: &ServerMessage,
+        downgrade: Option<Downgrade>,
     ) -> Option<Vec<LocalizedText>> {
-        if matches!(step, Some(Downgrade::Named(_) | Downgrade::NoImages)) {
+        if matches!(downgrade, Some(Downgrade::Named(_) | Downgrade::NoImages)) {
             return None;
         }
-        if self.capabilities.shorten_answer(asked_answer(body), said) {
+        if self.capabilities.shorten_answer(asked_answer(body), message) {
             return Some(Vec::new());
         }
-        let tool = self.capabilities.refuse_tool(sent, said);
-        let is_clear = matches!(step, Some(Downgrade::NoTools)) && !said.text.is_empty();
+        let tool = self.capabilities.refuse_tool(request, message);
+        let is_clear = matches!(downgrade, Some(Downgrade::NoTools)) && !message.text.is_empty();
         let what = match tool {
             Some(tool) => format!("`{tool}`"),
-            None if !is_clear && self.capabilities.refuse_results(sent) => "`tool_result`".into(),
+            None if !is_clear && self.capabilities.refuse_results(request) => {
+                "`tool_result`".into()
+            }
             None => return None,
         };
-        Some(vec![words::LEFT_OUT.with("what", what)])
+        Some(vec![phrases::LEFT_OUT.with("what", what)])
     }
 
     /// A request of so many tokens was too long: what the server says of its window, or less than

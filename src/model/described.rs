@@ -52,7 +52,7 @@ const TINY_ANSWER: u64 = 1_024;
 const FACTS_WAIT: Duration = Duration::from_millis(300);
 
 /// The shortest limit of an answer, however full the context is.
-const LEAST_ANSWER: u64 = 256;
+const MIN_ANSWER: u64 = 256;
 
 /// The text in the place of a document that the model cannot read.
 const UNREAD: &str = "[a PDF document that this model cannot read]";
@@ -79,7 +79,9 @@ struct CapabilitiesCache {
 
 impl CapabilitiesCache {
     fn of(&self, model: &dyn Model) -> Capabilities {
-        let (name, facts) = (model.name(), model.facts());
+        let name = model.name();
+        let facts = model.facts();
+
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, of, capabilities)) = &*last
             && known == name
@@ -162,23 +164,23 @@ impl DescribedModel {
 }
 
 /// How long an answer may be, so that it ends before the context is full.
-fn answer_limit(known: &Capabilities, asked: u64) -> u64 {
-    let most = if known.known {
-        if is_at_most(known, TINY) {
-            known.output.min(TINY_ANSWER)
-        } else if is_at_most(known, SMALL) {
-            known.output.min(SMALL_ANSWER).min(known.window / 4)
+fn answer_limit(capabilities: &Capabilities, asked: u64) -> u64 {
+    let most = if capabilities.known {
+        if is_at_most(capabilities, TINY) {
+            capabilities.output.min(TINY_ANSWER)
+        } else if is_at_most(capabilities, SMALL) {
+            capabilities.output.min(SMALL_ANSWER).min(capabilities.window / 4)
         } else {
-            known.output
+            capabilities.output
         }
-    } else if is_at_most(known, TINY) {
-        known.output.min(TINY_ANSWER)
-    } else if is_at_most(known, SMALL) {
-        known.output.min(SMALL_ANSWER).min(known.window / 4)
+    } else if is_at_most(capabilities, TINY) {
+        capabilities.output.min(TINY_ANSWER)
+    } else if is_at_most(capabilities, SMALL) {
+        capabilities.output.min(SMALL_ANSWER).min(capabilities.window / 4)
     } else {
-        known.window / 4
+        capabilities.window / 4
     };
-    most.min(known.window.saturating_sub(asked)).max(LEAST_ANSWER)
+    most.min(capabilities.window.saturating_sub(asked)).max(MIN_ANSWER)
 }
 
 fn is_at_most(known: &Capabilities, parameters: u64) -> bool {
@@ -248,7 +250,9 @@ impl Model for DescribedModel {
     }
 
     fn learn(&self) -> BoxFuture<'static, ()> {
-        let (inner, remember) = (Arc::clone(&self.inner), Arc::clone(&self.remember));
+        let inner = Arc::clone(&self.inner);
+        let remember = Arc::clone(&self.remember);
+
         async move {
             inner.learn().await;
             if let Some(facts) = inner.facts() {
@@ -277,9 +281,12 @@ impl Model for DescribedModel {
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
-        let (inner, known) = (Arc::clone(&self.inner), Arc::clone(&self.capabilities));
-        let (refuses_tools, remember) =
-            (Arc::clone(&self.refuses_tools), Arc::clone(&self.remember));
+        let inner = Arc::clone(&self.inner);
+        let known = Arc::clone(&self.capabilities);
+
+        let refuses_tools = Arc::clone(&self.refuses_tools);
+        let remember = Arc::clone(&self.remember);
+
         let named = Arc::clone(&self.inner);
         let mut is_first = true;
         let noted = move |chunk: Result<Chunk, ModelError>| {

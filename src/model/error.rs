@@ -364,12 +364,12 @@ impl Localize for ModelError {
     }
 }
 
-fn unreachable(url: &str, why: &ConnectError) -> LocalizedText {
-    match why {
+fn unreachable(url: &str, error: &ConnectError) -> LocalizedText {
+    match error {
         ConnectError::Proxy { proxy } => {
             with_url(words::PROXY_DEAD, url).with("proxy", proxy.as_str())
         }
-        _ => with_url(words::UNREACHABLE, url).with("why", why.localized()),
+        _ => with_url(words::UNREACHABLE, url).with("why", error.localized()),
     }
 }
 
@@ -404,26 +404,26 @@ impl Localize for ConnectError {
     }
 }
 
-fn with_url(word: Phrase, url: &str) -> LocalizedText {
-    word.with("url", url)
+fn with_url(phrase: Phrase, url: &str) -> LocalizedText {
+    phrase.with("url", url)
 }
 
-fn in_file(word: Phrase, file: &str) -> LocalizedText {
-    word.with("file", file)
+fn in_file(phrase: Phrase, file: &str) -> LocalizedText {
+    phrase.with("file", file)
 }
 
 /// What a server refused, with what it says about it.
-fn server_error(word: Phrase, url: &str, said: &str) -> LocalizedText {
-    with_server_text(with_url(word, url), said)
+fn server_error(phrase: Phrase, url: &str, said: &str) -> LocalizedText {
+    with_server_text(with_url(phrase, url), said)
 }
 
-fn of_model(word: Phrase, url: &str, model: &str, said: &str) -> LocalizedText {
-    with_server_text(with_url(word, url).with("model", model), said)
+fn of_model(phrase: Phrase, url: &str, model: &str, said: &str) -> LocalizedText {
+    with_server_text(with_url(phrase, url).with("model", model), said)
 }
 
-fn with_server_text(what: LocalizedText, said: &str) -> LocalizedText {
+fn with_server_text(text: LocalizedText, said: &str) -> LocalizedText {
     let said = said.trim_end_matches(['.', '。']);
-    if said.is_empty() { what } else { words::SAYS.with("what", what).with("said", said) }
+    if said.is_empty() { text } else { words::SAYS.with("what", text).with("said", said) }
 }
 
 #[cfg(test)]

@@ -10,13 +10,13 @@ use avocet_safety::is_hidden;
 use avocet_safety::redact::Redactor;
 
 /// Longest message that is kept, in characters.
-const MOST: usize = 300;
+const MAX_LENGTH: usize = 300;
 
 /// Longest message that is looked at, in bytes.
-const MOST_READ: usize = 16 * 1024;
+const MAX_READ: usize = 16 * 1024;
 
 /// Shorter keys are not masked: that would blank out ordinary words.
-const SHORTEST_KEY: usize = 6;
+const MIN_KEY: usize = 6;
 
 /// A server's own words about an error.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -105,7 +105,7 @@ impl ServerMessage {
     pub fn longest_answer(&self, asked: u64) -> Option<u64> {
         let numbers = self.whole.split(|c: char| !c.is_ascii_digit());
         let smaller = numbers.filter_map(|number| number.parse::<u64>().ok());
-        let smaller = smaller.filter(|number| (SHORTEST..asked).contains(number));
+        let smaller = smaller.filter(|number| (MIN_TOKENS..asked).contains(number));
         smaller.max().filter(|_| self.mentions(ANSWER_LIMITS))
     }
 
@@ -134,7 +134,7 @@ impl ServerMessage {
 }
 
 /// No model answers in fewer tokens.
-const SHORTEST: u64 = 256;
+const MIN_TOKENS: u64 = 256;
 
 /// How servers name the longest answer.
 const ANSWER_LIMITS: &[&str] = &[
@@ -148,19 +148,19 @@ const ANSWER_LIMITS: &[&str] = &[
 ];
 
 fn beginning(text: &str) -> String {
-    text.split_at(text.floor_char_boundary(MOST_READ)).0.to_owned()
+    text.split_at(text.floor_char_boundary(MAX_READ)).0.to_owned()
 }
 
 /// Removes control characters, line breaks and the key from foreign text, and cuts it.
 pub(super) fn clean(text: &str, key: Option<&str>) -> String {
-    let text = match key.filter(|key| key.len() >= SHORTEST_KEY) {
+    let text = match key.filter(|key| key.len() >= MIN_KEY) {
         Some(key) => text.replace(key, "[key]"),
         None => text.to_owned(),
     };
     // Mask other keys by their form: servers echo their input.
     let text = Redactor::new([("", ""); 0], [0; 16]).mask(&text).into_owned();
     let text: String = text.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect();
-    text::cut(&text::one_line(&text), MOST)
+    text::cut(&text::one_line(&text), MAX_LENGTH)
 }
 
 /// True when text looks like the beginning of a web page.
@@ -232,7 +232,7 @@ pub(super) fn named_window(text: &str) -> Option<u64> {
         let near = rest.split_at(rest.floor_char_boundary(32)).0;
         let numbers = near.split(|c: char| !c.is_ascii_digit());
         let mut numbers = numbers.filter_map(|number| number.parse::<u64>().ok());
-        numbers.find(|tokens| *tokens >= SHORTEST)
+        numbers.find(|tokens| *tokens >= MIN_TOKENS)
     };
     WINDOWS.iter().find_map(number)
 }
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn long_messages_are_truncated() {
         let text = clean(&"字".repeat(5_000), None);
-        assert_eq!(text.chars().count(), MOST + 1);
+        assert_eq!(text.chars().count(), MAX_LENGTH + 1);
         assert!(text.ends_with('…'));
     }
 

@@ -263,7 +263,9 @@ impl Server {
     }
 
     fn context<'a>(&'a self, url: &'a str, model: &'a str) -> ErrorContext<'a> {
-        let (key_name, has_key) = (&self.key_name, self.key.is_some());
+        let key_name = &self.key_name;
+        let has_key = self.key.is_some();
+
         ErrorContext { url, model, key_name, has_key, is_near: self.is_near() }
     }
 

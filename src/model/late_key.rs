@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
     use crate::Scripted;
-    use avocet_core::i18n::keys as words;
+    use avocet_core::i18n::keys as phrases;
 
     async fn call(model: &LateKey) -> Vec<Result<Chunk, ModelError>> {
         model.stream(Request::default()).collect().await
@@ -114,12 +114,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_key_that_cannot_be_had_is_an_error_of_the_call_and_is_asked_for_again() {
-        let fetch: FetchKey = Arc::new(|| async { Err(words::FILE_NOT_TOML.into()) }.boxed());
+        let fetch: FetchKey = Arc::new(|| async { Err(phrases::FILE_NOT_TOML.into()) }.boxed());
         let build: BuildModel =
             Arc::new(|_| Ok(Arc::new(Scripted::parse("replies.txt", "sent without a key")?)));
         let model = LateKey::new(fetch, build).unwrap();
         for _ in 0..2 {
-            let why = words::FILE_NOT_TOML.into();
+            let why = phrases::FILE_NOT_TOML.into();
             assert_eq!(call(&model).await, [Err(ModelError::KeyUnavailable { why })]);
         }
     }

@@ -13,7 +13,7 @@ use super::{Chunk, ListedModel, Model, ModelError, Request, ServerFacts};
 use avocet_core::deadline::with_timeout;
 
 /// How long the list is waited for; without it the name counts as right.
-const PATIENCE: Duration = Duration::from_secs(3);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Asks the server for its models.
 pub type ListModels =
@@ -34,7 +34,7 @@ pub struct NameCheck {
 impl NameCheck {
     /// `url` is the server's, for the error.
     pub fn new(inner: Arc<dyn Model>, url: String, list: ListModels) -> NameCheck {
-        NameCheck { inner, url, list, passed: Arc::default(), patience: PATIENCE, early: false }
+        NameCheck { inner, url, list, passed: Arc::default(), patience: WAIT_TIMEOUT, early: false }
     }
 
     /// The same, asked for the list before the first request: no key has to be fetched for it.
@@ -60,7 +60,9 @@ impl NameCheck {
 /// Lists may name the folder of a model (`models/gemini-3-flash`), or leave out its date.
 pub(super) fn is_same(listed: &str, model: &str) -> bool {
     let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_lowercase();
-    let (listed, model) = (last(listed), last(model));
+    let listed = last(listed);
+    let model = last(model);
+
     listed == model
         || listed.starts_with(&format!("{model}-"))
         || model.starts_with(&format!("{listed}-"))

@@ -14,7 +14,10 @@ pub fn covers(pattern: &str, name: &str) -> bool {
 
 fn fits(pattern: &[char], name: &[char]) -> bool {
     // Where to go on if what follows the last `*` does not fit, so that it takes one more.
-    let (mut at, mut read, mut star) = (0, 0, None);
+    let mut at = 0;
+    let mut read = 0;
+    let mut star = None;
+
     while read < name.len() {
         match step(pattern.get(at..).unwrap_or_default(), name.get(read).copied()) {
             PatternStep::Star => {

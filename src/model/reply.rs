@@ -105,9 +105,9 @@ impl ModelReply {
         if is_quoted || !answer.is_empty() && !answer.starts_with(char::is_whitespace) {
             return;
         }
-        let thought = TextBlock { text: thought.trim_end().to_owned(), opaque: None };
+        let block = TextBlock { text: thought.trim_end().to_owned(), opaque: None };
         text.text = answer.trim_start().to_owned();
-        self.blocks.insert(0, ContentBlock::Reasoning(thought));
+        self.blocks.insert(0, ContentBlock::Reasoning(block));
     }
 }
 

@@ -59,8 +59,8 @@ pub struct Retry {
 }
 
 impl Retry {
-    pub fn new(model: Arc<dyn Model>, pace: RetryPolicy) -> Retry {
-        Retry { model, policy: pace }
+    pub fn new(model: Arc<dyn Model>, policy: RetryPolicy) -> Retry {
+        Retry { model, policy }
     }
 }
 
@@ -106,11 +106,11 @@ impl Model for Retry {
     }
 }
 
-fn pauses(pace: RetryPolicy) -> ExponentialBackoff {
+fn pauses(policy: RetryPolicy) -> ExponentialBackoff {
     ExponentialBuilder::default()
-        .with_min_delay(pace.first)
-        .with_max_delay(pace.longest)
-        .with_max_times(pace.tries.saturating_sub(1) as usize)
+        .with_min_delay(policy.first)
+        .with_max_delay(policy.longest)
+        .with_max_times(policy.tries.saturating_sub(1) as usize)
         .with_jitter()
         .build()
 }

@@ -186,9 +186,9 @@ fn play(reply: &Reply, file: &str) -> BoxStream<'static, Item> {
     with_delay(items, how.delay_ms).boxed()
 }
 
-fn last_item(how: &Directive, file: &str) -> Item {
+fn last_item(directive: &Directive, file: &str) -> Item {
     let url = file.to_owned();
-    match (&how.error, how.cut) {
+    match (&directive.error, directive.cut) {
         (Some(said), _) => {
             Err(ModelError::Reported { url, said: clean(said, None), passing: false, after: None })
         }
@@ -199,16 +199,16 @@ fn last_item(how: &Directive, file: &str) -> Item {
     }
 }
 
-fn status_error(status: u16, how: &Directive, file: &str) -> ModelError {
-    let said = ServerMessage::from_body(how.error.as_deref().unwrap_or_default(), None);
-    let party = ErrorContext {
+fn status_error(status: u16, directive: &Directive, file: &str) -> ModelError {
+    let said = ServerMessage::from_body(directive.error.as_deref().unwrap_or_default(), None);
+    let cx = ErrorContext {
         url: file,
         model: "scripted",
         key_name: "AVOCET_API_KEY",
         has_key: true,
         is_near: false,
     };
-    status::error_for_status(party, status, None, &said)
+    status::error_for_status(cx, status, None, &said)
 }
 
 fn with_delay(items: Vec<Item>, delay_ms: u64) -> impl Stream<Item = Item> + Send + 'static {

@@ -26,34 +26,36 @@ pub struct ServerFacts {
 impl ServerFacts {
     /// True if nothing is known from the server.
     pub fn is_silent(&self) -> bool {
-        let said = ServerFacts { tried_tools: None, refused: Vec::new(), ..self.clone() };
-        said == ServerFacts::default()
+        let facts = ServerFacts { tried_tools: None, refused: Vec::new(), ..self.clone() };
+        facts == ServerFacts::default()
     }
 
     /// These facts after `earlier` ones: what was tried counts until the server says otherwise.
     #[must_use]
-    pub fn after(&self, earlier: &ServerFacts) -> ServerFacts {
-        let is_same = self.tools.is_none() || self.tools == earlier.tools;
-        let tried_tools = self.tried_tools.or(earlier.tried_tools.filter(|_| is_same));
-        let facts = if self.is_silent() { earlier } else { self };
-        let mut refused = earlier.refused.clone();
-        refused.extend(self.refused.iter().filter(|name| !earlier.refused.contains(name)).cloned());
+    pub fn after(&self, server_facts: &ServerFacts) -> ServerFacts {
+        let is_same = self.tools.is_none() || self.tools == server_facts.tools;
+        let tried_tools = self.tried_tools.or(server_facts.tried_tools.filter(|_| is_same));
+        let facts = if self.is_silent() { server_facts } else { self };
+        let mut refused = server_facts.refused.clone();
+        refused.extend(
+            self.refused.iter().filter(|name| !server_facts.refused.contains(name)).cloned(),
+        );
         ServerFacts { tried_tools, refused, ..facts.clone() }
     }
 
     /// These facts, and `other` where they say nothing.
     #[must_use]
-    pub fn or(self, other: ServerFacts) -> ServerFacts {
+    pub fn or(self, facts: ServerFacts) -> ServerFacts {
         ServerFacts {
-            window: self.window.or(other.window),
-            loaded: self.loaded.or(other.loaded),
-            output: self.output.or(other.output),
-            tools: self.tools.or(other.tools),
-            tried_tools: self.tried_tools.or(other.tried_tools),
-            images: self.images.or(other.images),
-            parameters: self.parameters.or(other.parameters),
-            prices: self.prices.or(other.prices),
-            refused: if self.refused.is_empty() { other.refused } else { self.refused },
+            window: self.window.or(facts.window),
+            loaded: self.loaded.or(facts.loaded),
+            output: self.output.or(facts.output),
+            tools: self.tools.or(facts.tools),
+            tried_tools: self.tried_tools.or(facts.tried_tools),
+            images: self.images.or(facts.images),
+            parameters: self.parameters.or(facts.parameters),
+            prices: self.prices.or(facts.prices),
+            refused: if self.refused.is_empty() { facts.refused } else { self.refused },
         }
     }
 }
@@ -153,7 +155,9 @@ fn listed(of: &Value, field: &str, word: &str) -> Option<bool> {
 /// Dollars a token as text (OpenRouter), or dollars a million tokens as numbers (Together). Both
 /// prices must be there, and neither below zero, which means that they vary.
 fn listed_prices(pricing: &Value) -> Option<Prices> {
-    let (input, output) = (pricing.get("prompt"), pricing.get("completion"));
+    let input = pricing.get("prompt");
+    let output = pricing.get("completion");
+
     let a_token = input.is_some();
     let price = |value: Option<&Value>| {
         let value = value?;

@@ -22,54 +22,54 @@ pub(super) struct ErrorContext<'a> {
 
 /// The error for a response with this status.
 pub(super) fn error_for_status(
-    party: ErrorContext<'_>,
+    cx: ErrorContext<'_>,
     status: u16,
     after: Option<Duration>,
-    said: &ServerMessage,
+    message: &ServerMessage,
 ) -> ModelError {
-    let url = party.url.to_owned();
-    let model = party.model.to_owned();
-    let key = party.key_name.to_owned();
-    let text = said.text.clone();
+    let url = cx.url.to_owned();
+    let model = cx.model.to_owned();
+    let key = cx.key_name.to_owned();
+    let text = message.text.clone();
     match status {
-        401 if party.has_key => ModelError::KeyWrong { url, key, said: text },
+        401 if cx.has_key => ModelError::KeyWrong { url, key, said: text },
         401 => ModelError::KeyMissing { url, key },
         402 => ModelError::Unpaid { url, said: text },
         403 => ModelError::Forbidden { url, model, said: text },
-        404 if !model.is_empty() && said.mentions(&["model"]) => {
+        404 if !model.is_empty() && message.mentions(&["model"]) => {
             ModelError::NoModel { url, model, said: text }
         }
         404 => ModelError::NoEndpoint { url, said: text },
-        429 if after.is_none() && is_unpaid(said) => ModelError::Unpaid { url, said: text },
-        429 => ModelError::Busy { url, after: after.or(said.pause), said: text },
-        500 if is_too_long(said) => ModelError::TooLong { model, said: text },
-        503 if party.is_near && said.mentions(LOADING) => ModelError::Loading { url, said: text },
+        429 if after.is_none() && is_unpaid(message) => ModelError::Unpaid { url, said: text },
+        429 => ModelError::Busy { url, after: after.or(message.pause), said: text },
+        500 if is_too_long(message) => ModelError::TooLong { model, said: text },
+        503 if cx.is_near && message.mentions(LOADING) => ModelError::Loading { url, said: text },
         408 | 409 | 425 | 500.. => ModelError::Faulty { url, status, after, said: text },
-        400..=499 => rejected(party, status, said),
+        400..=499 => rejected(cx, status, message),
         _ => ModelError::Foreign { url, said: text },
     }
 }
 
-fn rejected(party: ErrorContext<'_>, status: u16, said: &ServerMessage) -> ModelError {
-    let url = party.url.to_owned();
-    let model = party.model.to_owned();
-    let text = said.text.clone();
-    if status == 413 || is_too_long(said) {
+fn rejected(cx: ErrorContext<'_>, status: u16, message: &ServerMessage) -> ModelError {
+    let url = cx.url.to_owned();
+    let model = cx.model.to_owned();
+    let text = message.text.clone();
+    if status == 413 || is_too_long(message) {
         ModelError::TooLong { model, said: text }
-    } else if is_unpaid(said) {
+    } else if is_unpaid(message) {
         ModelError::Unpaid { url, said: text }
-    } else if said.mentions(NO_MODEL) {
+    } else if message.mentions(NO_MODEL) {
         ModelError::NoModel { url, model, said: text }
-    } else if said.mentions(&["invalid_api_key", "api key not valid", "incorrect api key"]) {
-        ModelError::KeyWrong { url, key: party.key_name.to_owned(), said: text }
+    } else if message.mentions(&["invalid_api_key", "api key not valid", "incorrect api key"]) {
+        ModelError::KeyWrong { url, key: cx.key_name.to_owned(), said: text }
     } else {
         ModelError::Rejected { url, status, said: text }
     }
 }
 
 /// An account without money; some call a limit that passes by the same words, and say when.
-fn is_unpaid(said: &ServerMessage) -> bool {
-    said.mentions(UNPAID) && said.pause.is_none()
+fn is_unpaid(message: &ServerMessage) -> bool {
+    message.mentions(UNPAID) && message.pause.is_none()
 }
 
 const UNPAID: &[&str] = &[
@@ -87,9 +87,9 @@ const UNPAID: &[&str] = &[
 
 /// Whether the server says that the messages do not fit: in words of its own, or that what is sent
 /// to a model is too long.
-fn is_too_long(said: &ServerMessage) -> bool {
-    let is_of_messages = said.mentions(SENT) && !said.mentions(OTHER_LENGTHS);
-    said.mentions(TOO_LONG) || is_of_messages && said.mentions(EXCESS)
+fn is_too_long(message: &ServerMessage) -> bool {
+    let is_of_messages = message.mentions(SENT) && !message.mentions(OTHER_LENGTHS);
+    message.mentions(TOO_LONG) || is_of_messages && message.mentions(EXCESS)
 }
 
 /// How servers name what is sent to a model.
@@ -166,20 +166,20 @@ const PASSING: &[&str] = &[
 ];
 
 /// An error inside a response that began successfully.
-pub(super) fn reported_error(party: ErrorContext<'_>, said: ServerMessage) -> ModelError {
-    let url = party.url.to_owned();
-    if is_too_long(&said) {
-        return ModelError::TooLong { model: party.model.to_owned(), said: said.text };
+pub(super) fn reported_error(cx: ErrorContext<'_>, message: ServerMessage) -> ModelError {
+    let url = cx.url.to_owned();
+    if is_too_long(&message) {
+        return ModelError::TooLong { model: cx.model.to_owned(), said: message.text };
     }
-    if is_unpaid(&said) {
-        return ModelError::Unpaid { url, said: said.text };
+    if is_unpaid(&message) {
+        return ModelError::Unpaid { url, said: message.text };
     }
-    let by_status = said.status.is_some_and(|status| {
-        matches!(error_for_status(party, status, None, &said).retry_advice(), RetryAdvice::Soon(_))
+    let by_status = message.status.is_some_and(|status| {
+        matches!(error_for_status(cx, status, None, &message).retry_advice(), RetryAdvice::Soon(_))
     });
-    let after = said.pause;
-    let passing = by_status || after.is_some() || said.mentions(PASSING);
-    ModelError::Reported { url, said: said.text, passing, after }
+    let after = message.pause;
+    let passing = by_status || after.is_some() || message.mentions(PASSING);
+    ModelError::Reported { url, said: message.text, passing, after }
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! The choices of a question: what each is called, and the letter, the words and the digit that
 //! choose it; once for every frontend.
 
-use avocet_core::i18n::{LocalizedText, Phrase, common, linear, prompt, screen as words, session};
+use avocet_core::i18n::{
+    LocalizedText, Phrase, common, linear, prompt, screen as phrases, session,
+};
 use avocet_core::protocol::Risk;
 
 /// The word that approves high risk where lines are typed, so that no habit approves it.
@@ -119,48 +121,54 @@ impl QuestionChoice {
         let (letter, label, short) = match (pick, kind) {
             (Pick::Reject, Kind::Template) => ('n', prompt::PICK_NONE, common::NO),
             (Pick::Reject, Kind::Trust) => {
-                ('n', words::PICK_READ_ONLY, words::PICK_READ_ONLY_SHORT)
+                ('n', phrases::PICK_READ_ONLY, phrases::PICK_READ_ONLY_SHORT)
             }
-            (Pick::Reject, Kind::Plan) => ('n', words::PLAN_REFUSE, common::NO),
+            (Pick::Reject, Kind::Plan) => ('n', phrases::PLAN_REFUSE, common::NO),
             (Pick::Reject, Kind::Script) => ('n', session::SCRIPT_MAY_NOT, common::NO),
-            (Pick::Reject, Kind::Model) => ('n', words::CHOICE_NOTHING, common::NO),
+            (Pick::Reject, Kind::Model) => ('n', phrases::CHOICE_NOTHING, common::NO),
             (Pick::Reject, _) => ('n', common::NO, common::NO),
-            (Pick::RejectWithReason, Kind::Plan) => ('w', words::PLAN_OTHER, words::PLAN_OTHER),
-            (Pick::RejectWithReason, Kind::Model) => ('w', words::CHOICE_OWN, words::CHOICE_OWN),
-            (Pick::RejectWithReason, _) => ('w', words::PICK_WORD, words::PICK_WORD_SHORT),
-            (Pick::Stop, Kind::Pause) => ('n', words::PICK_HALT, words::PICK_STOP_SHORT),
-            (Pick::Stop, Kind::Trust) => ('x', words::PICK_LEAVE, common::QUIT),
-            (Pick::Stop, _) => ('x', words::PICK_STOP, words::PICK_STOP_SHORT),
-            (Pick::Edit, Kind::Plan) => ('e', words::PLAN_EDIT, words::PICK_EDIT_SHORT),
-            (Pick::Edit, _) => ('e', words::PICK_EDIT, words::PICK_EDIT_SHORT),
-            (Pick::Run, Kind::Template) => (run, prompt::LINE_ALL, words::PICK_RUN_SHORT),
+            (Pick::RejectWithReason, Kind::Plan) => ('w', phrases::PLAN_OTHER, phrases::PLAN_OTHER),
+            (Pick::RejectWithReason, Kind::Model) => {
+                ('w', phrases::CHOICE_OWN, phrases::CHOICE_OWN)
+            }
+            (Pick::RejectWithReason, _) => ('w', phrases::PICK_WORD, phrases::PICK_WORD_SHORT),
+            (Pick::Stop, Kind::Pause) => ('n', phrases::PICK_HALT, phrases::PICK_STOP_SHORT),
+            (Pick::Stop, Kind::Trust) => ('x', phrases::PICK_LEAVE, common::QUIT),
+            (Pick::Stop, _) => ('x', phrases::PICK_STOP, phrases::PICK_STOP_SHORT),
+            (Pick::Edit, Kind::Plan) => ('e', phrases::PLAN_EDIT, phrases::PICK_EDIT_SHORT),
+            (Pick::Edit, _) => ('e', phrases::PICK_EDIT, phrases::PICK_EDIT_SHORT),
+            (Pick::Run, Kind::Template) => (run, prompt::LINE_ALL, phrases::PICK_RUN_SHORT),
             (Pick::Run, Kind::Change) if run == 'Y' => {
-                (run, words::PICK_APPLY_GRAVE, words::PICK_APPLY)
+                (run, phrases::PICK_APPLY_GRAVE, phrases::PICK_APPLY)
             }
-            (Pick::Run, Kind::Change) => (run, words::PICK_APPLY, words::PICK_APPLY),
-            (Pick::Run, Kind::Unconfined) => (run, words::PICK_FREE, words::PICK_WITHOUT_SHORT),
-            (Pick::Run, _) if run == 'Y' => (run, words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT),
-            (Pick::Run, Kind::Denied) => (run, words::PICK_AGAIN, words::PICK_AGAIN_SHORT),
-            (Pick::Run, _) => (run, words::PICK_RUN, words::PICK_RUN_SHORT),
-            (Pick::All, _) => ('a', words::PICK_ALL, words::PICK_ALL_SHORT),
+            (Pick::Run, Kind::Change) => (run, phrases::PICK_APPLY, phrases::PICK_APPLY),
+            (Pick::Run, Kind::Unconfined) => (run, phrases::PICK_FREE, phrases::PICK_WITHOUT_SHORT),
+            (Pick::Run, _) if run == 'Y' => (run, phrases::PICK_RUN_GRAVE, phrases::PICK_RUN_SHORT),
+            (Pick::Run, Kind::Denied) => (run, phrases::PICK_AGAIN, phrases::PICK_AGAIN_SHORT),
+            (Pick::Run, _) => (run, phrases::PICK_RUN, phrases::PICK_RUN_SHORT),
+            (Pick::All, _) => ('a', phrases::PICK_ALL, phrases::PICK_ALL_SHORT),
             (Pick::AcceptEdits, Kind::Plan) => {
-                ('s', words::PLAN_ACCEPT_EDITS, words::PICK_APPLY_EDITS_SHORT)
+                ('s', phrases::PLAN_ACCEPT_EDITS, phrases::PICK_APPLY_EDITS_SHORT)
             }
-            (Pick::AcceptEdits, _) => ('s', words::PICK_APPLY_EDITS, words::PICK_APPLY_EDITS_SHORT),
+            (Pick::AcceptEdits, _) => {
+                ('s', phrases::PICK_APPLY_EDITS, phrases::PICK_APPLY_EDITS_SHORT)
+            }
             (Pick::Session, Kind::Denied) => {
-                ('s', words::PICK_AGAIN_SESSION, words::PICK_AGAIN_SESSION_SHORT)
+                ('s', phrases::PICK_AGAIN_SESSION, phrases::PICK_AGAIN_SESSION_SHORT)
             }
-            (Pick::Session, _) => ('s', words::PICK_SESSION, words::PICK_SESSION_SHORT),
-            (Pick::Project, _) => ('p', words::PICK_PROJECT, words::PICK_PROJECT_SHORT),
-            (Pick::WithoutSandbox, _) => ('u', words::PICK_WITHOUT, words::PICK_WITHOUT_SHORT),
-            (Pick::TrustFirst, _) => ('t', words::PICK_TRUST_FIRST, words::PICK_TRUST_SHORT),
-            (Pick::Trust, _) => ('t', words::PICK_TRUST, words::PICK_TRUST_SHORT),
-            (Pick::TrustAbove, _) => ('a', words::PICK_TRUST_ABOVE, words::PICK_TRUST_ABOVE_SHORT),
+            (Pick::Session, _) => ('s', phrases::PICK_SESSION, phrases::PICK_SESSION_SHORT),
+            (Pick::Project, _) => ('p', phrases::PICK_PROJECT, phrases::PICK_PROJECT_SHORT),
+            (Pick::WithoutSandbox, _) => ('u', phrases::PICK_WITHOUT, phrases::PICK_WITHOUT_SHORT),
+            (Pick::TrustFirst, _) => ('t', phrases::PICK_TRUST_FIRST, phrases::PICK_TRUST_SHORT),
+            (Pick::Trust, _) => ('t', phrases::PICK_TRUST, phrases::PICK_TRUST_SHORT),
+            (Pick::TrustAbove, _) => {
+                ('a', phrases::PICK_TRUST_ABOVE, phrases::PICK_TRUST_ABOVE_SHORT)
+            }
             (Pick::Continue, Kind::Script) => ('y', session::SCRIPT_MAY, session::SCRIPT_MAY),
-            (Pick::Continue, Kind::Plan) => ('y', words::PLAN_ACCEPT, words::PLAN_ACCEPT),
-            (Pick::Continue, _) => ('y', words::PICK_GO_ON, words::PICK_GO_ON),
+            (Pick::Continue, Kind::Plan) => ('y', phrases::PLAN_ACCEPT, phrases::PLAN_ACCEPT),
+            (Pick::Continue, _) => ('y', phrases::PICK_GO_ON, phrases::PICK_GO_ON),
             (Pick::Each, _) => ('y', prompt::PICK_MARKED, prompt::PICK_MARKED_SHORT),
-            (Pick::Answer(at), _) => (answer_letter(at), words::PLAN_LINE, words::PLAN_LINE),
+            (Pick::Answer(at), _) => (answer_letter(at), phrases::PLAN_LINE, phrases::PLAN_LINE),
         };
         QuestionChoice { pick, letter, label, short }
     }

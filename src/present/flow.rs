@@ -139,10 +139,10 @@ impl QuestionFlow {
     }
 
     /// The user makes a choice.
-    pub fn choose(&mut self, pick: ChoicePick, by: Press, seen: Seen) -> FlowStep {
+    pub fn choose(&mut self, pick: ChoicePick, press: Press, seen: Seen) -> FlowStep {
         let again = self.stage == FlowStage::Confirming
             && self.marked().is_some_and(|marked| marked.pick == pick);
-        if self.offer.is_lasting(pick) && !(again || by == Press::Confirm) {
+        if self.offer.is_lasting(pick) && !(again || press == Press::Confirm) {
             self.mark(pick);
             self.stage = FlowStage::Confirming;
             return FlowStep::Confirm;
@@ -154,7 +154,7 @@ impl QuestionFlow {
             return FlowStep::Unseen { all: false };
         }
         let effect = self.offer.effect(pick);
-        if self.needs_capital(&effect) && by != Press::Letter {
+        if self.needs_capital(&effect) && press != Press::Letter {
             return FlowStep::NeedsCapital;
         }
         let (stage, step) = match effect {
@@ -202,9 +202,9 @@ impl QuestionFlow {
     }
 
     /// The step as the user edited it, once it was assessed.
-    pub fn edit(&mut self, work: StepAction) -> Decision {
+    pub fn edit(&mut self, action: StepAction) -> Decision {
         self.stage = FlowStage::Decided;
-        Decision::Edit(work)
+        Decision::Edit(action)
     }
 
     /// The plan as the user edited it.

@@ -41,21 +41,21 @@ const KEPT: &[&str] = &["sandbox.work", "sandbox.network", "sandbox.homes"];
 
 /// Whether an approval reaches nothing but the folder and what the step's own row opens: then the
 /// usual answer is yes.
-fn stays_inside(asked: &StepQuestion) -> bool {
+fn stays_inside(question: &StepQuestion) -> bool {
     let opens = |rule: &str| rule.starts_with("sandbox.") && !KEPT.contains(&rule);
-    let mut rules = asked.risk.reasons.iter().map(|reason| reason.rule.as_str());
-    let confined = match asked.change {
+    let mut rules = question.risk.reasons.iter().map(|reason| reason.rule.as_str());
+    let confined = match question.change {
         // What could be remembered is an edit like any other; the rest steers programs or is
         // outside.
-        Some(_) => asked.rule.is_some(),
+        Some(_) => question.rule.is_some(),
         None => rules.clone().any(|rule| rule == "sandbox.work"),
     };
     confined
-        && asked.risk.can_batch_approve()
+        && question.risk.can_batch_approve()
         // What its own row sends leaves the machine; what it fetches does not.
-        && !asked.risk.effects.contains(&Effect::Send)
-        && !asked.risk.is_high_risk()
-        && !asked.risk.opens_sandbox()
+        && !question.risk.effects.contains(&Effect::Send)
+        && !question.risk.is_high_risk()
+        && !question.risk.opens_sandbox()
         && !rules.any(opens)
 }
 
@@ -120,11 +120,11 @@ impl QuestionOffer {
         }
     }
 
-    fn of_step(asked: &StepQuestion) -> QuestionOffer {
+    fn of_step(question: &StepQuestion) -> QuestionOffer {
         use ChoicePick as Pick;
-        let StepQuestion { step, risk, rest, trust, change, .. } = asked;
+        let StepQuestion { step, risk, rest, trust, change, .. } = question;
         let severity = Severity::of(risk);
-        let rule = asked.rule.clone().filter(|_| severity == Severity::Plain);
+        let rule = question.rule.clone().filter(|_| severity == Severity::Plain);
         let lasts = rule.is_some();
         let mut steps = std::iter::once(risk).chain(rest.iter().map(|step| &step.risk));
         let all = !rest.is_empty() && steps.all(Risk::can_batch_approve);
@@ -135,7 +135,7 @@ impl QuestionOffer {
             _ if risk.runs_without_sandbox() => QuestionKind::Unconfined,
             _ => QuestionKind::Step,
         };
-        let inside = stays_inside(asked) && kind != QuestionKind::Denied;
+        let inside = stays_inside(question) && kind != QuestionKind::Denied;
         let shell = kind == QuestionKind::Shell;
         let denied = kind == QuestionKind::Denied;
         let rules = lasts && !shell && kind != QuestionKind::Change;
@@ -235,13 +235,13 @@ impl QuestionOffer {
 
     /// What a choice is called here: its full label or its short one, with the rule and the number
     /// of steps that it is about.
-    pub fn named(&self, choice: &QuestionChoice, label: Phrase) -> LocalizedText {
+    pub fn named(&self, choice: &QuestionChoice, phrase: Phrase) -> LocalizedText {
         if let ChoicePick::Answer(at) = choice.pick {
             let text = self.answers.get(at).map_or("", String::as_str);
-            return label.with("line", escape(text).text);
+            return phrase.with("line", escape(text).text);
         }
         let rule = self.rule.as_deref().unwrap_or_default();
-        label.with("rule", escape(rule).text).with("n", self.batch.len() + 1)
+        phrase.with("rule", escape(rule).text).with("n", self.batch.len() + 1)
     }
 
     /// The choice of a typed letter or digit, and whether it is exactly that letter: a high-risk

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use avocet_core::i18n::safety::ELEVATES;
-use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, common as words, linear, screen};
+use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, common as phrases, linear, screen};
 use avocet_core::protocol::{Observation, Outcome, ParsedOutput, Risk, StepAction};
 use avocet_core::text::visible;
 
@@ -38,14 +38,15 @@ pub enum VerbForm {
 }
 
 /// The line of a step as a user would type it: of a shell, the line that it is given.
-pub fn typed_line(work: &StepAction) -> String {
-    avocet_safety::shell_line(work).map_or_else(|| work.command_line(), |(line, ..)| visible(line))
+pub fn typed_line(action: &StepAction) -> String {
+    avocet_safety::shell_line(action)
+        .map_or_else(|| action.command_line(), |(line, ..)| visible(line))
 }
 
 /// The verb of a tool, and what it is about; a program has only its line.
-pub fn step_name(work: &StepAction, form: VerbForm) -> (Option<Phrase>, String) {
-    let line = typed_line(work);
-    let StepAction::Tool { name, .. } = work else { return (None, line) };
+pub fn step_name(action: &StepAction, form: VerbForm) -> (Option<Phrase>, String) {
+    let line = typed_line(action);
+    let StepAction::Tool { name, .. } = action else { return (None, line) };
     let subject = line.strip_prefix(name.as_str()).unwrap_or(&line).trim_start();
     match VERBS.iter().find(|(tool, _)| tool == name) {
         Some((_, [doing, done, not_done])) => {
@@ -61,18 +62,19 @@ pub fn step_name(work: &StepAction, form: VerbForm) -> (Option<Phrase>, String) 
 }
 
 /// The same for a sentence.
-pub fn step_title(work: &StepAction) -> PhraseValue {
-    match step_name(work, VerbForm::Doing) {
-        (Some(verb), subject) => {
-            words::STEP_NAMED.with("verb", PhraseValue::from(verb)).with("subject", subject).into()
-        }
+pub fn step_title(action: &StepAction) -> PhraseValue {
+    match step_name(action, VerbForm::Doing) {
+        (Some(verb), subject) => phrases::STEP_NAMED
+            .with("verb", PhraseValue::from(verb))
+            .with("subject", subject)
+            .into(),
         (None, line) => line.into(),
     }
 }
 
 /// What a step does that begins.
-pub fn step_started(work: &StepAction, risk: &Risk) -> LocalizedText {
-    match step_title(work) {
+pub fn step_started(action: &StepAction, risk: &Risk) -> LocalizedText {
+    match step_title(action) {
         title if risk.is_high_risk() => linear::RUNS_HIGH_RISK.with("step", title),
         PhraseValue::Say(title) => *title,
         line @ PhraseValue::Text(_) => linear::RUNS.with("step", line),
@@ -193,15 +195,15 @@ pub fn ways_out(observation: &Observation) -> Option<LocalizedText> {
     };
     let by_hand = line.map(|line| {
         let fits = line.len() <= TYPED && !line.contains(char::is_control);
-        words::REFUSED_RUN.with("line", if fits { line } else { "…".to_owned() })
+        phrases::REFUSED_RUN.with("line", if fits { line } else { "…".to_owned() })
     });
     // One reason names the setting itself.
     let says_how = risk.main_reason().is_some_and(|say| say.phrase() == ELEVATES);
     let is_known = !avocet_safety::is_firm(&risk.rule) && avocet_safety::is_rule(&risk.rule);
     let lifts = is_known && !says_how;
-    let lift = lifts.then(|| words::REFUSED_LIFT.with("rule", risk.rule.as_str()));
+    let lift = lifts.then(|| phrases::REFUSED_LIFT.with("rule", risk.rule.as_str()));
     match (by_hand, lift) {
-        (Some(run), Some(lift)) => Some(words::REFUSED_WAYS.with("run", run).with("lift", lift)),
+        (Some(run), Some(lift)) => Some(phrases::REFUSED_WAYS.with("run", run).with("lift", lift)),
         (one, other) => one.or(other),
     }
 }

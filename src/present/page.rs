@@ -5,15 +5,17 @@ use avocet_core::i18n::{Lang, LocalizedText, PhraseValue};
 use avocet_core::text::one_line;
 
 /// The page as lines: the title and headings bold, a pair on one line.
-pub fn markdown(title: &LocalizedText, rows: &[PageRow], lang: Lang) -> String {
+pub fn markdown(localized_text: &LocalizedText, rows: &[PageRow], lang: Lang) -> String {
     let text = |value: &PhraseValue| one_line(&value.text(lang));
-    let mut out = format!("**{}**", escape(&one_line(&title.text(lang))));
+    let mut out = format!("**{}**", escape(&one_line(&localized_text.text(lang))));
     for row in rows {
         out += "\n";
         match row {
             PageRow::Heading(heading) => out += &format!("\n**{}**", escape(&text(heading))),
             PageRow::Pair { label, value } => {
-                let (label, value) = (escape(&text(label)), escape(&text(value)));
+                let label = escape(&text(label));
+                let value = escape(&text(value));
+
                 out += &if label.is_empty() { value } else { format!("{label}: {value}") };
             }
             PageRow::Line(line) => out += &escape(&text(line)),
@@ -23,14 +25,16 @@ pub fn markdown(title: &LocalizedText, rows: &[PageRow], lang: Lang) -> String {
 }
 
 /// The page as the lines of a file.
-pub fn plain(title: &LocalizedText, rows: &[PageRow], lang: Lang) -> String {
-    let mut out = title.text(lang);
+pub fn plain(text: &LocalizedText, rows: &[PageRow], lang: Lang) -> String {
+    let mut out = text.text(lang);
     for row in rows {
         out += "\n";
         out += &match row {
             PageRow::Heading(heading) => format!("\n{}", heading.text(lang)),
             PageRow::Pair { label, value } => {
-                let (label, value) = (label.text(lang), value.text(lang));
+                let label = label.text(lang);
+                let value = value.text(lang);
+
                 if label.is_empty() { value } else { format!("{label}: {value}") }
             }
             PageRow::Line(line) => line.text(lang),

@@ -53,9 +53,9 @@ pub fn pause_lines(why: &LocalizedText) -> Vec<LocalizedText> {
 }
 
 /// All commands, each with the programs it runs and why it does more than read.
-pub fn command_lines(of: &str, cwd: &str, pieces: &[TemplateCommand]) -> Vec<LocalizedText> {
-    let mut says = vec![p::LINE_PIECES.with("of", escape(of).text).with("n", pieces.len())];
-    for (at, piece) in pieces.iter().enumerate() {
+pub fn command_lines(of: &str, cwd: &str, commands: &[TemplateCommand]) -> Vec<LocalizedText> {
+    let mut says = vec![p::LINE_PIECES.with("of", escape(of).text).with("n", commands.len())];
+    for (at, piece) in commands.iter().enumerate() {
         says.push(command_line(p::LINE_PIECE, at, piece));
         if piece.commands.len() > 1 {
             for command in &piece.commands {
@@ -75,9 +75,9 @@ pub fn command_lines(of: &str, cwd: &str, pieces: &[TemplateCommand]) -> Vec<Loc
 }
 
 /// A sentence about one command.
-pub fn command_line(word: Phrase, at: usize, piece: &TemplateCommand) -> LocalizedText {
-    let tier = LocalizedText::from(risk_phrase(&piece.risk));
-    word.with("n", at + 1).with("tier", tier).with("line", escape(&piece.line).text)
+pub fn command_line(phrase: Phrase, at: usize, command: &TemplateCommand) -> LocalizedText {
+    let tier = LocalizedText::from(risk_phrase(&command.risk));
+    phrase.with("n", at + 1).with("tier", tier).with("line", escape(&command.line).text)
 }
 
 /// What happens to a step of this risk, in the words of the screen.
@@ -94,11 +94,11 @@ pub fn risk_phrase(risk: &Risk) -> Phrase {
 fn trust_question_lines(
     folder: &str,
     above: Option<&str>,
-    because: &LocalizedText,
-    found: &[UntrustedFile],
+    text: &LocalizedText,
+    files: &[UntrustedFile],
 ) -> Vec<LocalizedText> {
-    let mut says = vec![w::TRUST.with("folder", escape(folder).text), because.clone()];
-    says.extend(untrusted_file_lines(found));
+    let mut says = vec![w::TRUST.with("folder", escape(folder).text), text.clone()];
+    says.extend(untrusted_file_lines(files));
     says.extend(above.map(|above| common::TRUST_PARENT.with("folder", escape(above).text)));
     says
 }
@@ -111,15 +111,15 @@ fn trust_offer_lines(offer: &TrustOffer) -> Vec<LocalizedText> {
     says
 }
 
-fn untrusted_file_lines(found: &[UntrustedFile]) -> Vec<LocalizedText> {
-    let line = |lying: &UntrustedFile| {
-        w::LYING.with("name", escape(&lying.name).text).with("bytes", lying.bytes)
+fn untrusted_file_lines(files: &[UntrustedFile]) -> Vec<LocalizedText> {
+    let line = |file: &UntrustedFile| {
+        w::LYING.with("name", escape(&file.name).text).with("bytes", file.bytes)
     };
-    let mut says: Vec<LocalizedText> = found.iter().take(LYING).map(line).collect();
-    if found.len() > LYING {
-        says.push(w::LYING_MORE.with("n", found.len() - LYING));
+    let mut texts: Vec<LocalizedText> = files.iter().take(LYING).map(line).collect();
+    if files.len() > LYING {
+        texts.push(w::LYING_MORE.with("n", files.len() - LYING));
     }
-    says
+    texts
 }
 
 /// The maximum number of files listed by name.
@@ -127,20 +127,20 @@ const LYING: usize = 12;
 
 /// What is asked about, in as few lines as it can be answered with: the command or the diff, why it
 /// asks, what confines it, and what one answer includes besides. High risk shows everything.
-pub fn step_summary_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
-    let StepQuestion { step, risk, change, .. } = asked;
+pub fn step_summary_lines(question: &StepQuestion) -> Vec<LocalizedText> {
+    let StepQuestion { step, risk, change, .. } = question;
     if risk.is_high_risk() {
-        return step_question_lines(asked);
+        return step_question_lines(question);
     }
-    let mut says = vec![w::ASKS.with("count", count(asked))];
+    let mut says = vec![w::ASKS.with("count", count(question))];
     match change {
         Some(change) => says.extend(diff_lines(change)),
         None => says.push(proposal_line(step)),
     }
     let is_path = matches!(&step.work, StepAction::Exec { program, .. } if program.contains('/'));
-    let path = asked.resolved.iter().filter(|_| is_path);
+    let path = question.resolved.iter().filter(|_| is_path);
     says.extend(path.map(|path| w::PROGRAM.with("path", path.as_str())));
-    let elsewhere = step.cwd.iter().map(|_| w::FOLDER.with("folder", escape(&asked.cwd).text));
+    let elsewhere = step.cwd.iter().map(|_| w::FOLDER.with("folder", escape(&question.cwd).text));
     says.extend(elsewhere);
     // The title names the file already.
     let is_known = |reason: &&Reason| change.is_some() && reason.say.phrase() == TOOL_WRITES;
@@ -149,18 +149,18 @@ pub fn step_summary_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
     let confined = confined.filter(|reason| Some(*reason) != main);
     let said = main.into_iter().chain(confined).filter(|reason| !is_known(reason));
     says.extend(said.map(|reason| common::INDENTED_WHY.with("why", reason.say.clone())));
-    says.extend(asked.pieces.iter().map(piece_line));
-    says.extend(asked.rest.iter().flat_map(upcoming_lines));
-    says.extend(asked.trust.iter().flat_map(|offer| trust_offer_lines(offer)));
+    says.extend(question.pieces.iter().map(piece_line));
+    says.extend(question.rest.iter().flat_map(upcoming_lines));
+    says.extend(question.trust.iter().flat_map(|offer| trust_offer_lines(offer)));
     says
 }
 
 /// The number of the step; nothing where it is the only one, or has run already.
-fn count(asked: &StepQuestion) -> PhraseValue {
-    if asked.of <= 1 || asked.risk.opens_sandbox() {
+fn count(question: &StepQuestion) -> PhraseValue {
+    if question.of <= 1 || question.risk.opens_sandbox() {
         return "".into();
     }
-    w::ASKS_COUNT.with("n", asked.number).with("of", asked.of).into()
+    w::ASKS_COUNT.with("n", question.number).with("of", question.of).into()
 }
 
 fn proposal_line(step: &Step) -> LocalizedText {
@@ -168,59 +168,59 @@ fn proposal_line(step: &Step) -> LocalizedText {
     word.with("step", full_step(&step.work))
 }
 
-fn piece_line(piece: &SubCommand) -> LocalizedText {
-    let tier = LocalizedText::from(risk_phrase(&piece.risk));
-    w::PIECE.with("tier", tier).with("text", escape(&piece.text).text)
+fn piece_line(command: &SubCommand) -> LocalizedText {
+    let tier = LocalizedText::from(risk_phrase(&command.risk));
+    w::PIECE.with("tier", tier).with("text", escape(&command.text).text)
 }
 
 /// A step that an approval of all includes.
-fn upcoming_lines(ahead: &UpcomingStep) -> Vec<LocalizedText> {
-    let tier = LocalizedText::from(risk_phrase(&ahead.risk));
-    let step = match ahead.change {
-        Some(_) => step_title(&ahead.work),
-        None => full_step(&ahead.work).into(),
+fn upcoming_lines(upcoming_step: &UpcomingStep) -> Vec<LocalizedText> {
+    let tier = LocalizedText::from(risk_phrase(&upcoming_step.risk));
+    let step = match upcoming_step.change {
+        Some(_) => step_title(&upcoming_step.work),
+        None => full_step(&upcoming_step.work).into(),
     };
     let mut says = vec![w::BEHIND.with("tier", tier).with("step", step)];
-    says.extend(ahead.change.iter().flat_map(diff_lines));
+    says.extend(upcoming_step.change.iter().flat_map(diff_lines));
     says
 }
 
 /// What is asked about, with everything that the screen shows.
-fn step_question_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
-    let StepQuestion { step, risk, change, .. } = asked;
+fn step_question_lines(question: &StepQuestion) -> Vec<LocalizedText> {
+    let StepQuestion { step, risk, change, .. } = question;
     let word = if risk.is_high_risk() { w::ASKS_HIGH_RISK } else { w::ASKS };
-    let mut says = vec![word.with("count", count(asked))];
+    let mut says = vec![word.with("count", count(question))];
     match change {
         Some(change) => says.extend(diff_lines(change)),
         None => says.push(proposal_line(step)),
     }
-    says.extend(asked.resolved.iter().map(|path| w::PROGRAM.with("path", path.as_str())));
-    says.push(w::FOLDER.with("folder", escape(&asked.cwd).text));
+    says.extend(question.resolved.iter().map(|path| w::PROGRAM.with("path", path.as_str())));
+    says.push(w::FOLDER.with("folder", escape(&question.cwd).text));
     says.extend(risk.reasons.iter().map(reason_line));
-    says.extend(asked.pieces.iter().map(piece_line));
-    says.extend(asked.rest.iter().flat_map(upcoming_lines));
-    let rule = asked.rule.iter().filter(|_| !risk.opens_sandbox());
+    says.extend(question.pieces.iter().map(piece_line));
+    says.extend(question.rest.iter().flat_map(upcoming_lines));
+    let rule = question.rule.iter().filter(|_| !risk.opens_sandbox());
     says.extend(rule.map(|rule| w::RULE.with("rule", rule.as_str())));
-    says.extend(asked.rule_covers.iter().map(|say| w::RULE_COVERS.with("say", say.clone())));
-    says.extend(asked.trust.iter().flat_map(|offer| trust_offer_lines(offer)));
-    if !asked.why.trim().is_empty() {
+    says.extend(question.rule_covers.iter().map(|say| w::RULE_COVERS.with("say", say.clone())));
+    says.extend(question.trust.iter().flat_map(|offer| trust_offer_lines(offer)));
+    if !question.why.trim().is_empty() {
         // On one line: it must not look like a line of the question.
-        says.push(w::MODEL_SAYS.with("why", one_line(&asked.why)));
+        says.push(w::MODEL_SAYS.with("why", one_line(&question.why)));
     }
-    if !asked.expected.trim().is_empty() {
-        says.push(w::MODEL_EXPECTS.with("expected", one_line(&asked.expected)));
+    if !question.expected.trim().is_empty() {
+        says.push(w::MODEL_EXPECTS.with("expected", one_line(&question.expected)));
     }
     says
 }
 
 /// A complete step, with the whole input of a tool.
-pub fn full_step(work: &StepAction) -> String {
-    match work {
+pub fn full_step(action: &StepAction) -> String {
+    match action {
         StepAction::Tool { name, .. } => {
-            let input = editable::to_line(work).unwrap_or_default();
+            let input = editable::to_line(action).unwrap_or_default();
             escape(&format!("{name} {input}")).text
         }
-        StepAction::Exec { .. } | StepAction::Shell { .. } => work.command_line(),
+        StepAction::Exec { .. } | StepAction::Shell { .. } => action.command_line(),
     }
 }
 

@@ -10,21 +10,21 @@ use super::spec::{ArgOrder, ArgPart, ArgToken, Spec, Takes, ValueKind};
 
 /// Splits `args` by the grammar of `spec`.
 pub fn parse<'a>(args: &'a [String], spec: &Spec) -> Vec<ArgToken<'a>> {
-    let mut reader = ArgParser { args, spec, at: 0, out: Vec::with_capacity(args.len()) };
+    let mut parser = ArgParser { args, spec, at: 0, out: Vec::with_capacity(args.len()) };
     let mut ended = false;
-    while let Some(arg) = args.get(reader.at) {
+    while let Some(arg) = args.get(parser.at) {
         if ended || !arg.starts_with('-') || arg == "-" {
-            reader.push(ArgPart::Operand(arg));
-            reader.at += 1;
+            parser.push(ArgPart::Operand(arg));
+            parser.at += 1;
             ended |= spec.grammar.order == ArgOrder::Posix;
         } else if arg == "--" {
-            ended = !reader.may_be_flag_value();
-            reader.at += 1;
+            ended = !parser.may_be_flag_value();
+            parser.at += 1;
         } else {
-            reader.option(arg);
+            parser.option(arg);
         }
     }
-    reader.out
+    parser.out
 }
 
 /// The index of the `--` that ends the options, or the end of the arguments: options
@@ -204,13 +204,13 @@ fn danger_entry(spec: &Spec, name: &str) -> Option<Takes> {
 mod tests {
     use super::super::spec::{Danger, Operands};
     use super::*;
-    use avocet_core::i18n::safety as words;
+    use avocet_core::i18n::safety as phrases;
 
     const SORT: Spec = Spec::read("sort")
         .flags("-u -r --unique")
         .values("-k=text --key=text --color=?text")
         .operands(Operands::Reads(9))
-        .dangers(&[Danger::ask("output", &["-o=|--output="], words::WRITES_A_FILE, &[])]);
+        .dangers(&[Danger::ask("output", &["-o=|--output="], phrases::WRITES_A_FILE, &[])]);
 
     fn tokens(line: &str, spec: &Spec) -> Vec<String> {
         let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();

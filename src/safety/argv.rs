@@ -6,7 +6,7 @@
 //!
 //! [`StepAction::command_line`]: avocet_core::protocol::StepAction::command_line
 
-use avocet_core::i18n::{LocalizedText, screen as words};
+use avocet_core::i18n::{LocalizedText, screen as phrases};
 
 /// Characters that mean something only to a shell, when unquoted.
 const OPERATORS: &str = "|&;<>()`";
@@ -28,11 +28,11 @@ pub fn split(line: &str) -> Result<Vec<String>, LocalizedText> {
                 read_ansi_quoted(&mut rest, word.get_or_insert_default())?;
             }
             '\\' => {
-                let next = rest.next().ok_or(words::ARGV_OPEN_ESCAPE)?;
+                let next = rest.next().ok_or(phrases::ARGV_OPEN_ESCAPE)?;
                 word.get_or_insert_default().push(next);
             }
             c if OPERATORS.contains(c) => {
-                return Err(words::ARGV_NO_SHELL.with("sign", c.to_string()));
+                return Err(phrases::ARGV_NO_SHELL.with("sign", c.to_string()));
             }
             c => word.get_or_insert_default().push(c),
         }
@@ -50,7 +50,7 @@ fn read_single_quoted(rest: &mut Rest<'_>, word: &mut String) -> Result<(), Loca
             c => word.push(c),
         }
     }
-    Err(words::ARGV_OPEN_QUOTE.with("quote", "'"))
+    Err(phrases::ARGV_OPEN_QUOTE.with("quote", "'"))
 }
 
 fn read_double_quoted(rest: &mut Rest<'_>, word: &mut String) -> Result<(), LocalizedText> {
@@ -64,7 +64,7 @@ fn read_double_quoted(rest: &mut Rest<'_>, word: &mut String) -> Result<(), Loca
             c => word.push(c),
         }
     }
-    Err(words::ARGV_OPEN_QUOTE.with("quote", "\""))
+    Err(phrases::ARGV_OPEN_QUOTE.with("quote", "\""))
 }
 
 fn read_ansi_quoted(rest: &mut Rest<'_>, word: &mut String) -> Result<(), LocalizedText> {
@@ -75,11 +75,11 @@ fn read_ansi_quoted(rest: &mut Rest<'_>, word: &mut String) -> Result<(), Locali
             c => word.push(c),
         }
     }
-    Err(words::ARGV_OPEN_QUOTE.with("quote", "$'"))
+    Err(phrases::ARGV_OPEN_QUOTE.with("quote", "$'"))
 }
 
 fn escaped_char(rest: &mut Rest<'_>) -> Result<char, LocalizedText> {
-    let c = rest.next().ok_or(words::ARGV_OPEN_ESCAPE)?;
+    let c = rest.next().ok_or(phrases::ARGV_OPEN_ESCAPE)?;
     let hex: String = match c {
         'n' => return Ok('\n'),
         't' => return Ok('\t'),
@@ -94,7 +94,7 @@ fn escaped_char(rest: &mut Rest<'_>) -> Result<char, LocalizedText> {
     u32::from_str_radix(&hex, 16)
         .ok()
         .and_then(char::from_u32)
-        .ok_or_else(|| words::ARGV_BAD_ESCAPE.with("escape", format!("\\{c}{hex}")))
+        .ok_or_else(|| phrases::ARGV_BAD_ESCAPE.with("escape", format!("\\{c}{hex}")))
 }
 
 #[cfg(test)]

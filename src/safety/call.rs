@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::i18n::{LocalizedText, safety as phrases};
 use avocet_core::protocol::{Effect, Tier};
 
 use super::findings::{Findings, excerpt};
@@ -25,7 +25,9 @@ impl<'a> ProgramCall<'a> {
     /// Judges a name and its arguments, where the name is the argument `at`.
     pub fn judge_words(&self, words: &[String], at: usize, findings: &mut Findings) {
         if let Some((name, rest)) = words.split_first() {
-            let (named, seat) = (self.seat.arg(at), self.seat.offset_by(at + 1));
+            let named = self.seat.arg(at);
+            let seat = self.seat.offset_by(at + 1);
+
             let judge = self.context.judges.judge_command;
             judge(name, named, rest, seat, self.depth + 1, self.context, findings);
         }
@@ -33,7 +35,7 @@ impl<'a> ProgramCall<'a> {
 
     /// Judges a line for a shell inside the argument `at`.
     pub fn judge_line(&self, line: &str, at: usize, findings: &mut Findings) {
-        let say = words::SHELL_STRING.with("program", self.name.to_owned());
+        let say = phrases::SHELL_STRING.with("program", self.name.to_owned());
         findings.add("shell.string", Tier::L1, say, self.seat.arg(at), &[Effect::Exec]);
         let seat = self.seat.within(at);
         (self.context.judges.judge_line)(line, seat, self.depth + 1, self.context, findings);
@@ -49,7 +51,7 @@ impl<'a> ProgramCall<'a> {
 
     /// A part of a shell line starts as it is written, so only the user may run the line.
     pub fn mark_unguarded(&self, findings: &mut Findings) {
-        let say = words::LINE_UNGUARDED.with("program", self.name.to_owned());
+        let say = phrases::LINE_UNGUARDED.with("program", self.name.to_owned());
         findings.add(UNGUARDED, Tier::L0, say, self.seat.arg(0), &[]);
     }
 
@@ -65,12 +67,12 @@ impl<'a> ProgramCall<'a> {
     /// Whether the program that would run has this long option: whether its file holds
     /// the name. Asked of GNU's tools only, where older versions lack some.
     pub fn supports_option(&self, option: &str) -> bool {
-        const MOST: usize = 1024 * 1024;
+        const MAX_BYTES: usize = 1024 * 1024;
         let name = option.trim_start_matches('-').as_bytes();
         let world = self.context.policy_cx.world;
         let gnu = cfg!(target_os = "linux") || self.name.starts_with('g');
         let program = gnu.then(|| world.program(self.name)).flatten();
-        program.is_some_and(|program| match world.read(&program.path, MOST) {
+        program.is_some_and(|program| match world.read(&program.path, MAX_BYTES) {
             Contents::Bytes(bytes) => bytes.windows(name.len()).any(|part| part == name),
             Contents::Missing | Contents::Unreadable => false,
         })
@@ -102,13 +104,13 @@ impl<'a> ProgramCall<'a> {
 
     /// Adds that an operand at `at` is not one that is known to be harmless.
     pub fn ask_operand(&self, text: &str, at: usize, effects: &[Effect], findings: &mut Findings) {
-        let say = words::OPERAND_UNKNOWN.with("arg", excerpt(text));
+        let say = phrases::OPERAND_UNKNOWN.with("arg", excerpt(text));
         self.ask("operand", say.with("program", self.name.to_owned()), at, effects, findings);
     }
 
     /// Adds that a name or a pattern at `at` is one of credentials.
     pub fn ask_sensitive(&self, text: &str, at: usize, findings: &mut Findings) {
-        let say = words::PATH_SENSITIVE.with("path", excerpt(text));
+        let say = phrases::PATH_SENSITIVE.with("path", excerpt(text));
         findings.add("path.sensitive", Tier::L1, say, self.seat.arg(at), &[Effect::Secret]);
     }
 
@@ -139,7 +141,9 @@ impl<'a> ProgramCall<'a> {
     /// Adds what reading `text` as a file means.
     pub fn check_read(&self, text: &str, at: usize, findings: &mut Findings) {
         // Most programs read what comes in for `-`; some open a file of that name.
-        let (policy_cx, cwd) = (self.context.policy_cx, &self.context.cwd);
+        let policy_cx = self.context.policy_cx;
+        let cwd = &self.context.cwd;
+
         let text = match text {
             "-" if policy_cx.world.kind(&cwd.join("-")) == PathKind::Missing => return,
             "-" => "./-",
@@ -155,7 +159,9 @@ impl<'a> ProgramCall<'a> {
 
     /// Adds what listing the names in `text` means: less than reading what is there.
     pub fn check_list(&self, text: &str, at: usize, findings: &mut Findings) {
-        let (policy_cx, cwd) = (self.context.policy_cx, &self.context.cwd);
+        let policy_cx = self.context.policy_cx;
+        let cwd = &self.context.cwd;
+
         let folder = policy_cx.resolve(text, cwd);
         let is_outside = paths::classify(text, cwd, policy_cx) == PathClass::Outside;
         if is_outside && policy_cx.place.can_list(&folder) {
@@ -188,7 +194,9 @@ impl<'a> ProgramCall<'a> {
         opening: WriteOpening,
         findings: &mut Findings,
     ) {
-        let (policy_cx, cwd) = (self.context.policy_cx, &self.context.cwd);
+        let policy_cx = self.context.policy_cx;
+        let cwd = &self.context.cwd;
+
         user_rules::check_path(FileAccess::Writes, text, self.seat.arg(at), self.context, findings);
         let class = paths::classify(text, cwd, policy_cx);
         let is_of_folders = ["mkdir", "rmdir"].contains(&self.id.as_str());

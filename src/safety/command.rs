@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::{Effect, Tier};
 
 use super::findings::{Findings, excerpt};
@@ -29,7 +29,7 @@ pub use identify::own_program;
 
 use identify::{ProgramOwner, check_allow_list, identify};
 
-const MOST_DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// The judges that checks call back.
 static JUDGES: Judges =
@@ -45,24 +45,24 @@ pub fn judge_command(
     name: &str,
     named: Option<usize>,
     args: &[String],
-    seat: ArgPosition,
+    position: ArgPosition,
     depth: usize,
     context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) {
-    if depth > MOST_DEPTH || !findings.count_command() {
-        findings.add("wrap.depth", Tier::L2, words::TOO_DEEP, named, &[Effect::Exec]);
+    if depth > MAX_DEPTH || !findings.count_command() {
+        findings.add("wrap.depth", Tier::L2, phrases::TOO_DEEP, named, &[Effect::Exec]);
         return;
     }
     if !malformed::check_program_name(name, named, findings) {
         return;
     }
     findings.record_program(name);
-    if named.is_some() || seat == ArgPosition::Line {
+    if named.is_some() || position == ArgPosition::Line {
         findings.record_start(name);
     }
     user_rules::check_command(name, named, args, context, findings);
-    if judge_shell_lookup(name, args, seat, findings) {
+    if judge_shell_lookup(name, args, position, findings) {
         return;
     }
     let Some((short, whose)) = identify(name, named, context, findings) else { return };
@@ -74,7 +74,8 @@ pub fn judge_command(
     findings.of_folder |=
         whose == ProgramOwner::Project || row.is_none_or(|(spec, _)| spec.tier != Tier::L0);
     if let Some((spec, id)) = row {
-        let call = ProgramCall { id: id.to_owned(), name: short, args, seat, depth, context };
+        let call =
+            ProgramCall { id: id.to_owned(), name: short, args, seat: position, depth, context };
         record_started_programs(spec, name, context, findings);
         match args {
             [only] if is_help(only) && prints_own_help(spec) => {
@@ -91,14 +92,15 @@ pub fn judge_command(
 fn judge_shell_lookup(
     name: &str,
     args: &[String],
-    seat: ArgPosition,
+    position: ArgPosition,
     findings: &mut Findings,
 ) -> bool {
-    let Some(line) = shell::shell_lookup_line(name, args).filter(|_| seat == ArgPosition::From(0))
+    let Some(line) =
+        shell::shell_lookup_line(name, args).filter(|_| position == ArgPosition::From(0))
     else {
         return false;
     };
-    let say = words::ONLY_READS.with("program", name.to_owned());
+    let say = phrases::ONLY_READS.with("program", name.to_owned());
     findings.add("shell.lookup", Tier::L0, say, None, &[Effect::Read]);
     let first = ["-c", line, "sh"].map(|word| (0, word.to_owned()));
     findings.launch.inserted.extend(first);
@@ -172,7 +174,7 @@ pub fn judge_row(spec: &Spec, call: &ProgramCall<'_>, findings: &mut Findings) {
             ArgPosition::Within(_) | ArgPosition::Line if version => call.mark_unguarded(findings),
             ArgPosition::Within(_) | ArgPosition::Line => {}
         }
-        let say = words::ONLY_READS.with("program", call.name.to_owned());
+        let say = phrases::ONLY_READS.with("program", call.name.to_owned());
         findings.add(call.id.clone(), Tier::L0, say, None, &[Effect::Read]);
         return;
     }
@@ -199,7 +201,7 @@ pub fn judge_row(spec: &Spec, call: &ProgramCall<'_>, findings: &mut Findings) {
 /// `@FILE` means arguments read from a file, wherever it appears.
 fn check_argument_files(call: &ProgramCall<'_>, findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate().filter(|(_, arg)| arg.starts_with('@')) {
-        let say = words::READS_ARGUMENTS.with("arg", excerpt(arg));
+        let say = phrases::READS_ARGUMENTS.with("arg", excerpt(arg));
         let say = say.with("program", call.name.to_owned());
         call.ask("arguments", say, at, &[Effect::Outside], findings);
     }
@@ -244,7 +246,7 @@ fn check_options(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut
         match (known, value) {
             (None | Some(Takes::Risky | Takes::Value(ValueKind::Danger)), _) => {
                 if !findings.has_warning_at(call.seat.arg(token.at)) {
-                    let say = words::OPTION_UNKNOWN.with("option", excerpt(name));
+                    let say = phrases::OPTION_UNKNOWN.with("option", excerpt(name));
                     let say = say.with("program", call.name.to_owned());
                     call.ask("option", say, token.at, &[], findings);
                 }
@@ -262,7 +264,7 @@ fn check_options(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut
             },
             // An argument added at the start would be taken for the value.
             (Some(Takes::Value(_)), None) => {
-                let say = words::OPTION_LACKS_VALUE.with("option", excerpt(name));
+                let say = phrases::OPTION_LACKS_VALUE.with("option", excerpt(name));
                 let say = say.with("program", call.name.to_owned());
                 call.ask("value", say, token.at, &[], findings);
             }
@@ -408,15 +410,21 @@ fn judge_sub_command(
     }
 }
 
-fn judge_sub_row(sub: &Spec, id: &str, call: &ProgramCall<'_>, at: usize, findings: &mut Findings) {
-    let inner = ProgramCall {
+fn judge_sub_row(
+    spec: &Spec,
+    id: &str,
+    call: &ProgramCall<'_>,
+    at: usize,
+    findings: &mut Findings,
+) {
+    let call = ProgramCall {
         id: format!("{}.{id}", call.id),
         args: call.args.get(at + 1..).unwrap_or_default(),
         seat: call.seat.offset_by(at + 1),
         ..call.clone()
     };
-    if !matches_harmless_form(&inner.id, &inner, findings) {
-        judge_row(sub, &inner, findings);
+    if !matches_harmless_form(&call.id, &call, findings) {
+        judge_row(spec, &call, findings);
     }
 }
 

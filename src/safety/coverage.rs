@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use avocet_core::i18n::{LocalizedText, rules as words, web};
+use avocet_core::i18n::{LocalizedText, rules as phrases, web};
 use avocet_core::protocol::{ApprovalMode, Effect, Requires, Step, StepAction, Tier};
 
 use super::grant::{self, starts_with_script_file};
@@ -25,24 +25,24 @@ pub fn describe_coverage(
 ) -> Vec<LocalizedText> {
     let folder = terms.map_or(folder, |terms| &terms.folder).to_string_lossy().into_owned();
     if tools::REMEMBERED.contains(&rule.program.as_str()) {
-        return vec![words::FILES.with("folder", folder), words::FILES_ASK.into()];
+        return vec![phrases::FILES.with("folder", folder), phrases::FILES_ASK.into()];
     }
     if mcp_names::is_call(&rule.program) {
-        return vec![words::MCP_CALL.with("tool", rule.program.as_str())];
+        return vec![phrases::MCP_CALL.with("tool", rule.program.as_str())];
     }
     if let ([host], true) = (rule.args.as_slice(), tools::web::is_host_rule(rule)) {
         return vec![web::COVERS_HOST.with("host", host.as_str())];
     }
     if terms.is_none() && is_unbound(rule) {
-        return vec![words::UNBOUND.with("rule", rule.to_string())];
+        return vec![phrases::UNBOUND.with("rule", rule.to_string())];
     }
     let mut out = match coverage_of(rule, terms.is_none()) {
-        Coverage::Nothing => vec![words::NOTHING.with("program", rule.program.as_str())],
+        Coverage::Nothing => vec![phrases::NOTHING.with("program", rule.program.as_str())],
         Coverage::Exactly if rule.open => {
-            let exact = PolicyRule { open: false, ..rule.clone() };
-            vec![words::NO_STAR.with("command", exact.to_string()).with("folder", folder)]
+            let rule = PolicyRule { open: false, ..rule.clone() };
+            vec![phrases::NO_STAR.with("command", rule.to_string()).with("folder", folder)]
         }
-        Coverage::Exactly => vec![words::EXACT.with("folder", folder)],
+        Coverage::Exactly => vec![phrases::EXACT.with("folder", folder)],
         Coverage::Open(rest) => {
             let command = PolicyRule { open: false, ..rule.clone() }.to_string();
             describe_open_rule(&rest, command, folder)
@@ -50,13 +50,13 @@ pub fn describe_coverage(
     };
     if let Some(terms) = terms {
         let reasons = terms.reasons.join(", ");
-        out.push(words::REASONS.with("reasons", reasons));
+        out.push(phrases::REASONS.with("reasons", reasons));
         if terms.pinned.is_some() {
-            out.push(words::PINNED.with("program", rule.program.as_str()));
+            out.push(phrases::PINNED.with("program", rule.program.as_str()));
         }
         if let Some(script) = &terms.script {
             let path = script.path.strip_prefix(&terms.folder).unwrap_or(&script.path);
-            out.push(words::PINNED.with("program", path.to_string_lossy().into_owned()));
+            out.push(phrases::PINNED.with("program", path.to_string_lossy().into_owned()));
         }
     }
     out
@@ -73,12 +73,12 @@ fn is_unbound(rule: &PolicyRule) -> bool {
 
 fn describe_open_rule(rest: &Rest, command: String, folder: String) -> Vec<LocalizedText> {
     let what = match rest.operands {
-        Operand::None => words::OPERANDS_NONE,
-        Operand::Name => words::OPERANDS_NAMES,
-        Operand::Inside | Operand::Changed | Operand::ChangedFolder => words::OPERANDS_INSIDE,
-        Operand::Remote => words::OPERANDS_REMOTE,
+        Operand::None => phrases::OPERANDS_NONE,
+        Operand::Name => phrases::OPERANDS_NAMES,
+        Operand::Inside | Operand::Changed | Operand::ChangedFolder => phrases::OPERANDS_INSIDE,
+        Operand::Remote => phrases::OPERANDS_REMOTE,
     };
-    let open = words::OPEN.with("command", command).with("what", what);
+    let open = phrases::OPEN.with("command", command).with("what", what);
     let mut out = vec![open.with("folder", folder)];
     let options: Vec<&str> =
         rest.flags.split_ascii_whitespace().chain(rest.values.split_ascii_whitespace()).collect();
@@ -86,10 +86,10 @@ fn describe_open_rule(rest: &Rest, command: String, folder: String) -> Vec<Local
     let named = options.iter().take(NAMED).copied().collect::<Vec<_>>().join(" ");
     match (named.is_empty(), more) {
         (true, _) => {}
-        (false, 0) => out.push(words::OPTIONS.with("options", named)),
-        (false, more) => out.push(words::OPTIONS_MORE.with("options", named).with("count", more)),
+        (false, 0) => out.push(phrases::OPTIONS.with("options", named)),
+        (false, more) => out.push(phrases::OPTIONS_MORE.with("options", named).with("count", more)),
     }
-    out.push(words::ASKS.into());
+    out.push(phrases::ASKS.into());
     out
 }
 
@@ -132,7 +132,7 @@ pub fn why_never_applies(
     if is_call || tools::is_tool(&rule.program) {
         let known = is_call || tools::REMEMBERED.contains(&rule.program.as_str());
         let whole = rule.open && rule.args.is_empty();
-        let say = words::NEVER_TOOL.with("rule", shown).with("tool", rule.program.as_str());
+        let say = phrases::NEVER_TOOL.with("rule", shown).with("tool", rule.program.as_str());
         return (!known || !whole).then_some(say);
     }
     let policy = Policy {
@@ -142,21 +142,22 @@ pub fn why_never_applies(
         approval: ApprovalMode::Ask,
         ..policy_cx.policy.clone()
     };
-    let place = Workspace { trusted: true, ..policy_cx.place.clone() };
-    let verdict = assess_rule(rule, PolicyContext { policy: &policy, place: &place, ..policy_cx });
+    let workspace = Workspace { trusted: true, ..policy_cx.place.clone() };
+    let verdict =
+        assess_rule(rule, PolicyContext { policy: &policy, place: &workspace, ..policy_cx });
     let risk = &verdict.judgement().risk;
     let why = risk.reasons.first().map(|reason| reason.say.clone())?;
     match verdict {
-        Verdict::Refuse(_) => Some(words::NEVER_REFUSED.with("rule", shown).with("why", why)),
+        Verdict::Refuse(_) => Some(phrases::NEVER_REFUSED.with("rule", shown).with("why", why)),
         _ if matches!(coverage_of(rule, true), Coverage::Nothing) => {
-            let say = words::NEVER_OPEN.with("rule", shown);
+            let say = phrases::NEVER_OPEN.with("rule", shown);
             Some(say.with("program", rule.program.as_str()))
         }
         // More arguments may turn it into something the rule covers.
         Verdict::Ask(_) if rule.open => None,
-        Verdict::Ask(_) => Some(words::NEVER_ASKED.with("rule", shown).with("why", why)),
+        Verdict::Ask(_) => Some(phrases::NEVER_ASKED.with("rule", shown).with("why", why)),
         Verdict::Run(_) if risk.tier == Tier::L0 && !rule.open => {
-            Some(words::NEVER_NEEDED.with("rule", shown))
+            Some(phrases::NEVER_NEEDED.with("rule", shown))
         }
         Verdict::Run(_) => None,
     }
@@ -175,23 +176,25 @@ pub fn bind_to_content(
     let pinned = grant::pin(named.as_ref().filter(|_| !trusted), policy_cx);
     let Some(pinned) = pinned else { return bind_to_script(rule, policy_cx) };
     let reasons = grant::OF_FOLDER.iter().map(|reason| (*reason).to_owned()).collect();
-    let (effects, pinned) = (vec![Effect::Exec], Some(pinned));
+    let effects = vec![Effect::Exec];
+    let pinned = Some(pinned);
+
     Ok(Grant { rule, terms: Terms { folder, reasons, effects, pinned, script: None } })
 }
 
 /// The same for an interpreter that is given a script: what its step would be offered.
 fn bind_to_script(rule: PolicyRule, policy_cx: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
-    let place = Workspace { trusted: true, ..policy_cx.place.clone() };
+    let workspace = Workspace { trusted: true, ..policy_cx.place.clone() };
     let approval = ApprovalMode::Ask;
     let policy = Policy { allowed: vec![], granted: vec![], approval, ..policy_cx.policy.clone() };
-    let policy_cx = PolicyContext { policy: &policy, place: &place, ..policy_cx };
+    let policy_cx = PolicyContext { policy: &policy, place: &workspace, ..policy_cx };
     let offered = grant::suggest_grant(assess_rule(&rule, policy_cx).judgement(), policy_cx);
     offered.filter(|grant| grant.rule == rule && grant.terms.script.is_some()).ok_or(rule)
 }
 
 /// Judges exactly what a rule names.
 fn assess_rule(rule: &PolicyRule, policy_cx: PolicyContext<'_>) -> Verdict {
-    let work = StepAction::Exec { program: rule.program.clone(), args: rule.args.clone() };
-    let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
+    let exec = StepAction::Exec { program: rule.program.clone(), args: rule.args.clone() };
+    let step = Step { id: String::new(), work: exec, requires: Requires::default(), cwd: None };
     assess(step, policy_cx)
 }

@@ -2,7 +2,7 @@
 //! again is up to the session.
 
 use super::{argv, is_hidden};
-use avocet_core::i18n::{LocalizedText, screen as words};
+use avocet_core::i18n::{LocalizedText, screen as phrases};
 use avocet_core::protocol::StepAction;
 
 /// How the text is read.
@@ -17,8 +17,8 @@ pub enum EditableForm {
 }
 
 impl EditableForm {
-    pub fn from_action(work: &StepAction) -> EditableForm {
-        match work {
+    pub fn from_action(action: &StepAction) -> EditableForm {
+        match action {
             StepAction::Exec { .. } => EditableForm::Exec,
             StepAction::Shell { .. } => EditableForm::Shell,
             StepAction::Tool { name, .. } => EditableForm::Tool { name: name.clone() },
@@ -33,34 +33,34 @@ impl EditableForm {
         match self {
             EditableForm::Exec => {
                 let mut words = argv::split(text)?.into_iter();
-                let program = words.next().ok_or(words::EDIT_EMPTY)?;
+                let program = words.next().ok_or(phrases::EDIT_EMPTY)?;
                 Ok(StepAction::Exec { program, args: words.collect() })
             }
-            EditableForm::Shell if text.trim().is_empty() => Err(words::EDIT_EMPTY.into()),
+            EditableForm::Shell if text.trim().is_empty() => Err(phrases::EDIT_EMPTY.into()),
             EditableForm::Shell => Ok(StepAction::Shell { line: text.to_owned() }),
             EditableForm::Tool { name } => match serde_json::from_str(text) {
                 Ok(input) => Ok(StepAction::Tool { name: name.clone(), input }),
-                Err(fault) => Err(words::EDIT_NOT_JSON.with("why", fault.to_string())),
+                Err(fault) => Err(phrases::EDIT_NOT_JSON.with("why", fault.to_string())),
             },
         }
     }
 }
 
 /// The step as a text that reads back as exactly this.
-pub fn to_text(work: &StepAction) -> String {
-    match work {
+pub fn to_text(action: &StepAction) -> String {
+    match action {
         StepAction::Tool { input, .. } => serde_json::to_string_pretty(input).unwrap_or_default(),
         StepAction::Shell { line } => line.clone(),
-        StepAction::Exec { .. } => work.command_line(),
+        StepAction::Exec { .. } => action.command_line(),
     }
 }
 
 /// The same on one line, of which every character can be seen; `None`: it cannot be
 /// written so, because it is a shell's own text.
-pub fn to_line(work: &StepAction) -> Option<String> {
-    match work {
-        StepAction::Exec { .. } => Some(work.command_line()),
-        StepAction::Shell { line } => Some(work.command_line()).filter(|shown| shown == line),
+pub fn to_line(action: &StepAction) -> Option<String> {
+    match action {
+        StepAction::Exec { .. } => Some(action.command_line()),
+        StepAction::Shell { line } => Some(action.command_line()).filter(|shown| shown == line),
         StepAction::Tool { input, .. } => Some(escape_hidden(&serde_json::to_string(input).ok()?)),
     }
 }

@@ -61,7 +61,7 @@ pub const SENDS: &[Effect] = &[Effect::Network, Effect::Send];
 pub const OUT: &[Effect] = &[Effect::Outside];
 
 /// How many commands one step may hide in wrappers and shell strings.
-const MOST_COMMANDS: usize = 256;
+const MAX_COMMANDS: usize = 256;
 
 impl Findings {
     pub fn add(
@@ -97,21 +97,27 @@ impl Findings {
     }
 
     /// Adds one of several reasons that share a rule, up to a few of them.
-    pub fn add_repeated(&mut self, rule: &str, tier: Tier, say: LocalizedText, effects: &[Effect]) {
-        const MOST: usize = 8;
+    pub fn add_repeated(
+        &mut self,
+        rule: &str,
+        tier: Tier,
+        text: LocalizedText,
+        effects: &[Effect],
+    ) {
+        const MAX_REASONS: usize = 8;
         let before = self.list.iter().filter(|f| f.reason.rule == rule);
-        let known = before.clone().any(|f| f.reason.say == say);
-        if known || before.count() >= MOST {
+        let known = before.clone().any(|f| f.reason.say == text);
+        if known || before.count() >= MAX_REASONS {
             return;
         }
         self.add_effects(effects);
-        let reason = Reason { rule: rule.to_owned(), tier, say, arg: None };
+        let reason = Reason { rule: rule.to_owned(), tier, say: text, arg: None };
         self.push(Finding { reason, effects: effects.to_vec() });
     }
 
     /// The highest tier found, or `otherwise` when nothing was found.
-    pub fn tier_or(&self, otherwise: Tier) -> Tier {
-        self.list.iter().map(|finding| finding.reason.tier).max().unwrap_or(otherwise)
+    pub fn tier_or(&self, tier: Tier) -> Tier {
+        self.list.iter().map(|finding| finding.reason.tier).max().unwrap_or(tier)
     }
 
     pub fn tier(&self) -> Tier {
@@ -169,26 +175,26 @@ impl Findings {
     }
 
     /// Takes over the findings about a part.
-    pub fn merge(&mut self, part: &Findings) {
-        for finding in &part.list {
+    pub fn merge(&mut self, findings: &Findings) {
+        for finding in &findings.list {
             let Finding { reason, effects } = finding.clone();
             self.add(reason.rule, reason.tier, reason.say, reason.arg, &effects);
         }
-        self.add_effects(&part.effects);
-        self.programs.extend_from_slice(&part.programs);
-        part.warnings.iter().for_each(|warning| self.warn(*warning));
-        self.of_folder |= part.of_folder;
-        part.started.iter().for_each(|name| self.record_start(name));
-        self.launch.helpers.extend_from_slice(&part.launch.helpers);
-        self.launch.inserted.extend_from_slice(&part.launch.inserted);
-        self.launch.git = self.launch.git.or(part.launch.git);
-        self.launch.empty_folder |= part.launch.empty_folder;
-        self.launch.filters_diffs |= part.launch.filters_diffs;
-        self.launch.reads.extend_from_slice(&part.launch.reads);
-        self.launch.readable.extend_from_slice(&part.launch.readable);
-        self.launch.lists.extend_from_slice(&part.launch.lists);
-        self.launch.writes.extend_from_slice(&part.launch.writes);
-        self.by_language |= part.by_language;
+        self.add_effects(&findings.effects);
+        self.programs.extend_from_slice(&findings.programs);
+        findings.warnings.iter().for_each(|warning| self.warn(*warning));
+        self.of_folder |= findings.of_folder;
+        findings.started.iter().for_each(|name| self.record_start(name));
+        self.launch.helpers.extend_from_slice(&findings.launch.helpers);
+        self.launch.inserted.extend_from_slice(&findings.launch.inserted);
+        self.launch.git = self.launch.git.or(findings.launch.git);
+        self.launch.empty_folder |= findings.launch.empty_folder;
+        self.launch.filters_diffs |= findings.launch.filters_diffs;
+        self.launch.reads.extend_from_slice(&findings.launch.reads);
+        self.launch.readable.extend_from_slice(&findings.launch.readable);
+        self.launch.lists.extend_from_slice(&findings.launch.lists);
+        self.launch.writes.extend_from_slice(&findings.launch.writes);
+        self.by_language |= findings.by_language;
     }
 
     /// Notes a program that is started besides the step's own.
@@ -211,7 +217,7 @@ impl Findings {
     /// Counts one more command; false when there are too many of them to look at.
     pub fn count_command(&mut self) -> bool {
         self.commands += 1;
-        self.commands <= MOST_COMMANDS
+        self.commands <= MAX_COMMANDS
     }
 
     /// The risk: reasons gravest first, otherwise as they were found.

@@ -27,14 +27,14 @@ pub struct LaunchRequest<'a> {
 }
 
 impl Seal {
-    pub fn from_request(start: LaunchRequest<'_>) -> Seal {
+    pub fn from_request(request: LaunchRequest<'_>) -> Seal {
         let mut hash = Sha256::new();
-        let alone = [u8::from(start.tier == Tier::L0), u8::from(start.program.is_some())];
-        let folders = [start.program.unwrap_or(Path::new("")), start.cwd];
-        let launch = start.launch.fingerprint_words();
+        let alone = [u8::from(request.tier == Tier::L0), u8::from(request.program.is_some())];
+        let folders = [request.program.unwrap_or(Path::new("")), request.cwd];
+        let launch = request.launch.fingerprint_words();
         let fields = std::iter::once(&alone[..])
             .chain(folders.iter().map(|path| path.as_os_str().as_bytes()))
-            .chain(start.args.iter().chain(&launch).map(String::as_bytes));
+            .chain(request.args.iter().chain(&launch).map(String::as_bytes));
         for field in fields {
             // With its length, so that no two divisions of the same bytes are alike.
             hash.update(u64::try_from(field.len()).unwrap_or(u64::MAX).to_le_bytes());

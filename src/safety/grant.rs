@@ -31,9 +31,9 @@ pub(super) struct GrantQuestion<'a> {
 }
 
 /// The largest program of a folder that is remembered by its content.
-const MOST_PROGRAM: usize = 4 * 1024 * 1024;
+const MAX_PROGRAM: usize = 4 * 1024 * 1024;
 /// An argument longer than this is not a pattern the user reads.
-const MOST_ARG: usize = 200;
+const MAX_ARG: usize = 200;
 /// Reasons about a program in the folder; answered by its content alone.
 pub(super) const OF_FOLDER: &[&str] = &["program.path", "program.folder"];
 
@@ -60,24 +60,24 @@ pub(super) fn is_never_remembered(reason: &str) -> bool {
 
 /// The rule that lets the step run without a question.
 pub(super) fn find_allowing_rule<'p>(
-    asked: GrantQuestion<'_>,
+    question: GrantQuestion<'_>,
     policy: &'p Policy,
 ) -> Option<&'p PolicyRule> {
-    if asked.reasons().any(|(id, _)| is_never_remembered(id)) {
+    if question.reasons().any(|(id, _)| is_never_remembered(id)) {
         return None;
     }
     // Words are compared before files are looked at: there may be hundreds of rules.
-    let granted = policy.granted.iter().filter(|grant| has_words_of(&grant.rule, asked.work));
-    let granted = granted.filter(|grant| grant.covers(asked));
-    let written = policy.allowed.iter().filter(|rule| has_words_of(rule, asked.work));
-    let written = written.filter(|rule| is_covered_by_user_rule(rule, asked));
+    let granted = policy.granted.iter().filter(|grant| has_words_of(&grant.rule, question.work));
+    let granted = granted.filter(|grant| grant.covers(question));
+    let written = policy.allowed.iter().filter(|rule| has_words_of(rule, question.work));
+    let written = written.filter(|rule| is_covered_by_user_rule(rule, question));
     granted.map(|grant| &grant.rule).chain(written).next()
 }
 
 /// Whether the words of a rule are those of the step: without them it covers nothing of it. The
 /// program may have another name.
-fn has_words_of(rule: &PolicyRule, work: &StepAction) -> bool {
-    match work {
+fn has_words_of(rule: &PolicyRule, action: &StepAction) -> bool {
+    match action {
         StepAction::Exec { args, .. } if rule.open => args.starts_with(&rule.args),
         StepAction::Exec { args, .. } => *args == rule.args,
         StepAction::Tool { name, .. } => rule.program == *name,
@@ -87,12 +87,12 @@ fn has_words_of(rule: &PolicyRule, work: &StepAction) -> bool {
 
 /// Whether the step changes a file of the workspace in the ordinary way: one that rules for the
 /// file tools would cover.
-pub(super) fn is_routine_edit(asked: GrantQuestion<'_>) -> bool {
-    let StepAction::Tool { name, .. } = asked.work else { return false };
+pub(super) fn is_routine_edit(question: GrantQuestion<'_>) -> bool {
+    let StepAction::Tool { name, .. } = question.work else { return false };
     let rule = PolicyRule { program: name.clone(), args: Vec::new(), open: true };
     tools::REMEMBERED.contains(&name.as_str())
-        && !asked.reasons().any(|(id, _)| is_never_remembered(id))
-        && is_covered_by_user_rule(&rule, asked)
+        && !question.reasons().any(|(id, _)| is_never_remembered(id))
+        && is_covered_by_user_rule(&rule, question)
 }
 
 impl<'a> GrantQuestion<'a> {
@@ -110,13 +110,13 @@ impl<'a> GrantQuestion<'a> {
 }
 
 impl Grant {
-    fn covers(&self, asked: GrantQuestion<'_>) -> bool {
+    fn covers(&self, question: GrantQuestion<'_>) -> bool {
         let Terms { folder, reasons, effects, pinned, script } = &self.terms;
         let same_file = match pinned {
-            Some(pinned) => pinned.matches(asked.program, asked.policy_cx),
-            None => !asked.is_in_workspace() && is_same_program(&self.rule, asked),
+            Some(pinned) => pinned.matches(question.program, question.policy_cx),
+            None => !question.is_in_workspace() && is_same_program(&self.rule, question),
         };
-        let tool = matches!(asked.work, StepAction::Tool { .. });
+        let tool = matches!(question.work, StepAction::Tool { .. });
         let known = |(id, has): (&str, &[Effect])| match required_effect(id) {
             Some(effect) => effects.contains(&effect),
             None => {
@@ -125,10 +125,10 @@ impl Grant {
             }
         };
         same_file
-            && (tool || asked.cwd == folder)
-            && is_same_script(asked, script.as_ref())
-            && asked.reasons().all(known)
-            && rule_covers(&self.rule, asked, false)
+            && (tool || question.cwd == folder)
+            && is_same_script(question, script.as_ref())
+            && question.reasons().all(known)
+            && rule_covers(&self.rule, question, false)
     }
 }
 
@@ -141,30 +141,31 @@ impl Pinned {
 }
 
 /// Whether a rule the user wrote answers.
-fn is_covered_by_user_rule(rule: &PolicyRule, asked: GrantQuestion<'_>) -> bool {
-    let tool = matches!(asked.work, StepAction::Tool { .. });
-    let here = tool || asked.cwd == asked.policy_cx.place.workspace;
-    let own = !asked.is_in_workspace() && is_same_program(rule, asked);
+fn is_covered_by_user_rule(rule: &PolicyRule, question: GrantQuestion<'_>) -> bool {
+    let tool = matches!(question.work, StepAction::Tool { .. });
+    let here = tool || question.cwd == question.policy_cx.place.workspace;
+    let own = !question.is_in_workspace() && is_same_program(rule, question);
     // A file passed to an interpreter is covered by its content, which a text cannot hold.
-    if !own || !here || !rule_covers(rule, asked, true) || !is_same_script(asked, None) {
+    if !own || !here || !rule_covers(rule, question, true) || !is_same_script(question, None) {
         return false;
     }
-    let others: Vec<_> = asked.reasons().filter(|(id, _)| required_effect(id).is_none()).collect();
+    let others: Vec<_> =
+        question.reasons().filter(|(id, _)| required_effect(id).is_none()).collect();
     let needed = |(id, _)| {
         let effect = required_effect(id);
         effect.is_none_or(|effect| others.iter().any(|(_, has)| has.contains(&effect)))
     };
-    asked.reasons().all(needed)
-        && (!rule.open || others.iter().all(|one| is_routine_reason(*one, asked)))
+    question.reasons().all(needed)
+        && (!rule.open || others.iter().all(|one| is_routine_reason(*one, question)))
 }
 
 /// Reasons from the row that apply to every step of it, and from the user for a program
 /// they added.
-fn is_routine_reason((id, effects): (&str, &[Effect]), asked: GrantQuestion<'_>) -> bool {
+fn is_routine_reason((id, effects): (&str, &[Effect]), question: GrantQuestion<'_>) -> bool {
     if effects.iter().any(|effect| GRAVE.contains(effect) || *effect == Effect::Outside) {
         return false;
     }
-    match asked.work {
+    match question.work {
         StepAction::Exec { program, args } => {
             let row = row_id(program, args);
             id == "program.added" || id == row || row.strip_prefix(id).is_some_and(is_sub_row) || {
@@ -198,29 +199,29 @@ pub(super) fn row_id(program: &str, args: &[String]) -> String {
 }
 
 /// Whether the rule names the very file that would run, in a folder of trusted programs.
-fn is_same_program(rule: &PolicyRule, asked: GrantQuestion<'_>) -> bool {
-    let StepAction::Exec { program, .. } = asked.work else { return true };
+fn is_same_program(rule: &PolicyRule, question: GrantQuestion<'_>) -> bool {
+    let StepAction::Exec { program, .. } = question.work else { return true };
     if program == &rule.program && !program.contains('/') {
         return true;
     }
-    let known = asked.policy_cx.world.program(&rule.program);
-    known.is_some() && known.as_ref() == asked.program
+    let known = question.policy_cx.world.program(&rule.program);
+    known.is_some() && known.as_ref() == question.program
 }
 
-fn rule_covers(rule: &PolicyRule, asked: GrantQuestion<'_>, by_hand: bool) -> bool {
-    match asked.work {
+fn rule_covers(rule: &PolicyRule, question: GrantQuestion<'_>, by_hand: bool) -> bool {
+    match question.work {
         StepAction::Exec { program, args } => {
-            let here = CommandFolder { cwd: asked.cwd, policy_cx: asked.policy_cx };
-            rule_covers_args(rule, program, args, by_hand, &here)
+            let folder = CommandFolder { cwd: question.cwd, policy_cx: question.policy_cx };
+            rule_covers_args(rule, program, args, by_hand, &folder)
         }
-        StepAction::Tool { .. } if let Some(host) = tools::web::host_of(asked.work) => {
+        StepAction::Tool { .. } if let Some(host) = tools::web::host_of(question.work) => {
             tools::web::is_host_rule(rule) && rule.args.contains(&host)
         }
         StepAction::Tool { name, .. } => {
             rule.open
                 && rule.args.is_empty()
                 && rule.program == *name
-                && tools::remembered_tool(asked.work).is_some()
+                && tools::remembered_tool(question.work).is_some()
         }
         StepAction::Shell { .. } => false,
     }
@@ -231,15 +232,15 @@ fn rule_covers_args(
     program: &str,
     args: &[String],
     by_hand: bool,
-    here: &CommandFolder<'_>,
+    folder: &CommandFolder<'_>,
 ) -> bool {
     if !rule.open {
         let governed = reach::match_form(program, args);
-        return args == rule.args && reach::is_program_present(&governed, args, here);
+        return args == rule.args && reach::is_program_present(&governed, args, folder);
     }
     args.starts_with(&rule.args)
         && !is_wrapper(program)
-        && reach::star_covers(program, args, rule.args.len(), by_hand, here)
+        && reach::star_covers(program, args, rule.args.len(), by_hand, folder)
 }
 
 fn is_wrapper(program: &str) -> bool {
@@ -285,7 +286,7 @@ fn is_in_workspace(program: Option<&Program>, policy_cx: PolicyContext<'_>) -> b
 pub(super) fn pin(program: Option<&Program>, policy_cx: PolicyContext<'_>) -> Option<Pinned> {
     let program = program?;
     let path = program.path.clone();
-    let digest = match policy_cx.world.read(&path, MOST_PROGRAM) {
+    let digest = match policy_cx.world.read(&path, MAX_PROGRAM) {
         Contents::Bytes(bytes) => tools::digest(&bytes),
         // Too large to be read at each step: the very file, unchanged since.
         Contents::Missing | Contents::Unreadable => {
@@ -297,8 +298,8 @@ pub(super) fn pin(program: Option<&Program>, policy_cx: PolicyContext<'_>) -> Op
 
 /// Whether the interpreter is given the script that a rule is bound to, with the content it
 /// had; true where it is given none.
-fn is_same_script(asked: GrantQuestion<'_>, known: Option<&Pinned>) -> bool {
-    match ScriptArg::from_work(asked.work, asked.cwd, asked.policy_cx) {
+fn is_same_script(question: GrantQuestion<'_>, known: Option<&Pinned>) -> bool {
+    match ScriptArg::from_work(question.work, question.cwd, question.policy_cx) {
         ScriptArg::No => true,
         ScriptArg::File(script) => known == Some(&script),
         ScriptArg::Unread => false,
@@ -315,8 +316,8 @@ enum ScriptArg {
 }
 
 impl ScriptArg {
-    fn from_work(work: &StepAction, cwd: &Path, policy_cx: PolicyContext<'_>) -> ScriptArg {
-        let StepAction::Exec { program, args } = work else { return ScriptArg::No };
+    fn from_work(action: &StepAction, cwd: &Path, policy_cx: PolicyContext<'_>) -> ScriptArg {
+        let StepAction::Exec { program, args } = action else { return ScriptArg::No };
         let takes_file = matches!(reach::match_form(program, args).reach, RuleReach::Script);
         let names: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
         if !takes_file || names.is_empty() {
@@ -325,7 +326,7 @@ impl ScriptArg {
         // `deno run x.ts`: the first word that is a file.
         let file = |name: &&String| {
             let path = policy_cx.resolve(name, cwd);
-            match policy_cx.world.read(&path, MOST_PROGRAM) {
+            match policy_cx.world.read(&path, MAX_PROGRAM) {
                 Contents::Bytes(bytes) => Some(Pinned { path, digest: tools::digest(&bytes) }),
                 Contents::Missing | Contents::Unreadable => None,
             }
@@ -361,8 +362,8 @@ pub fn suggest_grant(judged: &Judgement, policy_cx: PolicyContext<'_>) -> Option
             PolicyRule { program: name.to_owned(), args: Vec::new(), open: true }
         }
         StepAction::Exec { program, args } => {
-            let here = CommandFolder { cwd: &judged.cwd, policy_cx };
-            suggest_rule(program, args, pinned.is_some(), &here)?
+            let folder = CommandFolder { cwd: &judged.cwd, policy_cx };
+            suggest_rule(program, args, pinned.is_some(), &folder)?
         }
         StepAction::Shell { .. } => return None,
     };
@@ -381,11 +382,11 @@ fn suggest_rule(
     program: &str,
     args: &[String],
     of_folder: bool,
-    here: &CommandFolder<'_>,
+    folder: &CommandFolder<'_>,
 ) -> Option<PolicyRule> {
     let row = rules::find(short_name(program));
     let known = row.is_some_and(|(spec, _)| spec.tier == Tier::L1);
-    let odd = |arg: &String| arg.len() > MOST_ARG || arg.contains(char::is_control);
+    let odd = |arg: &String| arg.len() > MAX_ARG || arg.contains(char::is_control);
     let option_first = row.is_some_and(|(spec, _)| !spec.subs.is_empty())
         && args.first().is_some_and(|first| first.starts_with(['-', '+']));
     if !(known || of_folder) || option_first || args.iter().any(odd) || is_wrapper(program) {
@@ -393,14 +394,14 @@ fn suggest_rule(
     }
     let governed = reach::match_form(program, args);
     let exact = || PolicyRule { program: program.to_owned(), args: args.to_vec(), open: false };
-    if !reach::is_program_present(&governed, args, here) {
+    if !reach::is_program_present(&governed, args, folder) {
         return None;
     }
     match governed.reach {
         RuleReach::Nothing | RuleReach::ByHand(_) => None,
         RuleReach::Script => starts_with_script_file(args).then(exact),
         RuleReach::Exact | RuleReach::ExactOr(_) | RuleReach::Local => Some(exact()),
-        RuleReach::Open(_) if reach::star_covers(program, args, governed.words, false, here) => {
+        RuleReach::Open(_) if reach::star_covers(program, args, governed.words, false, folder) => {
             let args = args.iter().take(governed.words).cloned().collect();
             Some(PolicyRule { program: program.to_owned(), args, open: true })
         }

@@ -136,7 +136,7 @@ impl Launch {
         Launch { inserted: Vec::new(), empty_folder: false, filters_diffs: false, ..self }
     }
 
-    /// Every fact as words, for the seal.
+    /// Every fact as phrases, for the seal.
     pub(super) fn fingerprint_words(&self) -> Vec<String> {
         let paths = self.starts.iter().map(|program| &program.path).chain(&self.helpers);
         let paths = paths.chain(&self.readable).chain(&self.lists);

@@ -1,25 +1,25 @@
 //! Refuses steps that are not commands at all: an empty program, NUL, look-alike letters,
 //! excessive sizes. Checked before anything else.
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::{Effect, Tier};
 
 use super::findings::{Findings, excerpt};
 
-const MOST_ARGS: usize = 4096;
-const MOST_ARG: usize = 64 * 1024;
-const MOST_TOTAL: usize = 1024 * 1024;
+const MAX_ARGS: usize = 4096;
+const MAX_ARG: usize = 64 * 1024;
+const MAX_TOTAL: usize = 1024 * 1024;
 
 /// Looks at the name of a program. False: there is nothing more to judge.
 pub fn check_program_name(name: &str, arg: Option<usize>, findings: &mut Findings) -> bool {
     let why = if name.is_empty() {
-        words::PROGRAM_EMPTY
+        phrases::PROGRAM_EMPTY
     } else if !name.is_ascii() {
-        words::PROGRAM_NOT_ASCII
+        phrases::PROGRAM_NOT_ASCII
     } else if name.starts_with('-') {
-        words::PROGRAM_IS_FLAG
-    } else if name.len() > MOST_NAME || !name.bytes().all(is_plain) {
-        words::PROGRAM_ODD
+        phrases::PROGRAM_IS_FLAG
+    } else if name.len() > MAX_NAME || !name.bytes().all(is_plain) {
+        phrases::PROGRAM_ODD
     } else {
         return true;
     };
@@ -30,21 +30,21 @@ pub fn check_program_name(name: &str, arg: Option<usize>, findings: &mut Finding
 
 /// Whether there is more than is looked at.
 pub fn is_too_large(args: &[String]) -> bool {
-    args.len() > MOST_ARGS || args.iter().map(String::len).sum::<usize>() > MOST_TOTAL
+    args.len() > MAX_ARGS || args.iter().map(String::len).sum::<usize>() > MAX_TOTAL
 }
 
 /// Looks at the arguments as bytes.
 pub fn check_args(args: &[String], findings: &mut Findings) {
     // The first of each kind is enough; thousands of reasons help no one.
     let find = |test: fn(&String) -> bool| args.iter().position(test);
-    if let Some(at) = find(|arg| arg.len() > MOST_ARG) {
-        findings.add("malformed.size", Tier::L2, words::ARG_TOO_LARGE, Some(at), &[]);
+    if let Some(at) = find(|arg| arg.len() > MAX_ARG) {
+        findings.add("malformed.size", Tier::L2, phrases::ARG_TOO_LARGE, Some(at), &[]);
     }
     if let Some(at) = find(|arg| arg.contains('\0')) {
-        findings.add("malformed.nul", Tier::L2, words::ARG_NUL, Some(at), &[]);
+        findings.add("malformed.nul", Tier::L2, phrases::ARG_NUL, Some(at), &[]);
     }
     if let Some(at) = find(|arg| arg.chars().any(is_hidden)) {
-        findings.add("malformed.hidden", Tier::L1, words::ARG_HIDDEN, Some(at), &[]);
+        findings.add("malformed.hidden", Tier::L1, phrases::ARG_HIDDEN, Some(at), &[]);
     }
 }
 
@@ -59,7 +59,7 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-const MOST_NAME: usize = 4096;
+const MAX_NAME: usize = 4096;
 
 /// `[` alone is a program of that name.
 fn is_plain(byte: u8) -> bool {

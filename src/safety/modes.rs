@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use avocet_core::i18n::{Phrase, safety as words};
+use avocet_core::i18n::{Phrase, safety as phrases};
 use avocet_core::protocol::{ApprovalMode, Effect, SandboxStatus, StepAction};
 use avocet_core::text::short_name;
 
@@ -26,11 +26,10 @@ const AUTO: &str = "mode.auto";
 pub(super) fn answer(question: GrantQuestion<'_>) -> Option<(&'static str, Phrase)> {
     match question.policy_cx.policy.approval {
         ApprovalMode::Ask | ApprovalMode::Plan => None,
-        ApprovalMode::Edits => changes_files(question).then_some((EDITS, words::EDITS_MODE)),
+        ApprovalMode::Edits => changes_files(question).then_some((EDITS, phrases::EDITS_MODE)),
         ApprovalMode::Auto if !is_wall_there(question.policy_cx) => None,
-        ApprovalMode::Auto => {
-            (changes_files(question) || stays_inside(question)).then_some((AUTO, words::AUTO_MODE))
-        }
+        ApprovalMode::Auto => (changes_files(question) || stays_inside(question))
+            .then_some((AUTO, phrases::AUTO_MODE)),
     }
 }
 
@@ -136,7 +135,7 @@ struct FileEffects<'a> {
 }
 
 /// The most files below a folder that is moved, copied or removed.
-const MOST_FILES: usize = 200;
+const MAX_FILES: usize = 200;
 
 impl<'a> FileEffects<'a> {
     /// Those of one of the [`FILE_COMMANDS`]; `None`: not all is known.
@@ -254,8 +253,10 @@ fn files_below(path: &Path, context: PolicyContext<'_>) -> Option<Vec<PathBuf>> 
     if context.world.kind(path) != PathKind::Folder {
         return Some(vec![path.to_owned()]);
     }
-    let (mut files, mut folders) = (Vec::new(), vec![path.to_owned()]);
-    let mut left = MOST_FILES;
+    let mut files = Vec::new();
+    let mut folders = vec![path.to_owned()];
+
+    let mut left = MAX_FILES;
     while let Some(folder) = folders.pop() {
         for (entry, kind) in context.world.entries(&folder, left + 1) {
             left = left.checked_sub(1)?;

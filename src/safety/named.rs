@@ -63,7 +63,9 @@ impl ProgramCall<'_> {
 
     /// Notes a place that the question names as written.
     pub fn name_written(&self, text: &str, opening: WriteOpening, findings: &mut Findings) {
-        let (policy_cx, cwd) = (self.context.policy_cx, &self.context.cwd);
+        let policy_cx = self.context.policy_cx;
+        let cwd = &self.context.cwd;
+
         // What a shell or the user would take for another place than the program does.
         let is_plain = !text.starts_with('~') && !text.contains(['$', '*', '?', '`', '[', '{']);
         if !is_plain || text.starts_with("file:") || !is_direct(text, self.context) {
@@ -109,13 +111,13 @@ const PRINTS: &str = "echo printf cd pwd true ls cat test [";
 /// What a command opens entry by entry of what it names; `None`: it does more than change exactly
 /// that, or print.
 pub fn entries<'a>(
-    work: &StepAction,
+    action: &StepAction,
     program: Option<&Program>,
     context: &JudgeContext<'_>,
     mut reasons: impl Iterator<Item = &'a Reason>,
     named: &[NamedWrite],
 ) -> Option<Vec<NamedWrite>> {
-    let StepAction::Exec { program: name, args } = work else { return None };
+    let StepAction::Exec { program: name, args } = action else { return None };
     let place = context.policy_cx.place;
     let is_of_system = program.is_none_or(|program| place.root_of(&program.path).is_none());
     let prints = is_named(PRINTS, name);
@@ -236,7 +238,9 @@ fn is_direct(text: &str, context: &JudgeContext<'_>) -> bool {
 /// Whether no link leads elsewhere than the text says, but those to the home, to the workspace and
 /// at the root of the system.
 fn is_as_written(text: &str, real: &Path, context: &JudgeContext<'_>) -> bool {
-    let (policy_cx, plain) = (context.policy_cx, paths::normalize(&context.cwd.join(text)));
+    let policy_cx = context.policy_cx;
+    let plain = paths::normalize(&context.cwd.join(text));
+
     let own = policy_cx.place.home.ancestors().chain(policy_cx.place.workspace.ancestors());
     let of_system = plain.ancestors().filter(|above| above.parent() == Some(Path::new("/")));
     own.chain(of_system).any(|base| {

@@ -99,7 +99,7 @@ impl Needs {
         self.variables.iter().any(|row| matches_name(row, name))
     }
 
-    /// Every opening as words, for the seal.
+    /// Every opening as phrases, for the seal.
     pub(super) fn fingerprint_words(&self) -> Vec<String> {
         vec![format!("{self:?}")]
     }

@@ -14,7 +14,7 @@ use super::spec::{
     ArgPart, ArgToken, JudgeContext, Operands, Takes, ValueKind, is_doubtful, operands,
 };
 use super::{Judgement, PathKind, ShellScriptCommand, args, grant, paths, pieces, rules, shell};
-use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
+use avocet_core::i18n::{LocalizedText, Phrase, safety as phrases};
 use avocet_core::protocol::{Effect, Reason, Risk, SandboxDenial, SandboxStatus, StepAction, Tier};
 use avocet_core::text::short_name;
 
@@ -42,27 +42,28 @@ const KILLS: &str = "kill pkill killall skill fuser xkill";
 
 impl Needs {
     /// Finds them, and adds the findings of those that need an approval of their own.
-    pub fn find(work: &StepAction, context: &JudgeContext<'_>, findings: &mut Findings) -> Needs {
+    pub fn find(action: &StepAction, context: &JudgeContext<'_>, findings: &mut Findings) -> Needs {
         let runs_code = findings.rule_ids().any(runs_code) && findings.has(Effect::Exec);
         let mut needs =
             Needs { network: runs_code || findings.has(Effect::Network), ..Needs::default() };
         for row in places::CACHES {
-            if findings.rule_ids().any(|rule| row.applies_to(rule)) || is_wrapper_script(row, work)
+            if findings.rule_ids().any(|rule| row.applies_to(rule))
+                || is_wrapper_script(row, action)
             {
                 needs.caches.extend(row.places);
                 needs.made.extend(row.places.first());
             }
         }
-        let direct = direct_command(work, findings);
+        let direct = direct_command(action, findings);
         needs.netlink = direct.as_ref().is_some_and(|rule| is_named(SHOW_NETWORK, &rule.full));
-        let is_line = context.in_line || direct.is_none() || pieces::shell_line(work).is_some();
+        let is_line = context.in_line || direct.is_none() || pieces::shell_line(action).is_some();
         let direct = direct.filter(|_| !is_line);
         needs.guarded = match &direct {
             Some(rule) if is_named(STEERS_GIT, &rule.full) => GuardedFiles::Nothing,
             Some(rule) if is_named(RECORDS, &rule.full) => GuardedFiles::Followed,
             Some(rule) if is_named(VERSIONS, &rule.full) => GuardedFiles::Repositories,
             _ if context.policy_cx.policy.runs_builds_unasked() => {
-                GuardedFiles::FollowedAndBuilds { command: command_name(direct.as_ref(), work) }
+                GuardedFiles::FollowedAndBuilds { command: command_name(direct.as_ref(), action) }
             }
             _ => GuardedFiles::Followed,
         };
@@ -93,8 +94,8 @@ impl Needs {
         };
         let signing = command.git_sub().and_then(|sub| signing_rule(sub, &command.args, context));
         let place = context.policy_cx.place;
-        let is_there = |spot: &UserPath| {
-            let path = spot.resolve(&place.home, &place.moved);
+        let is_there = |user_path: &UserPath| {
+            let path = user_path.resolve(&place.home, &place.moved);
             path.is_some_and(|path| context.policy_cx.world.kind(&path) != PathKind::Missing)
         };
         self.homes.extend(named(places::HOMES).chain(named(places::BASE)));
@@ -133,7 +134,7 @@ impl Needs {
         // Hooks run code as a build does, and an agent that signs is reached by a socket.
         self.network |= hooks.is_some() || signing.is_some();
         if self.uses_credentials(&place.secret_variables) {
-            let say = words::SANDBOX_CREDENTIALS
+            let say = phrases::SANDBOX_CREDENTIALS
                 .with("places", self.credential_names(&place.secret_variables));
             findings.add(CREDENTIALS, Tier::L1, say, None, &[Effect::Secret]);
             if let Some(hooks) = hooks {
@@ -142,14 +143,14 @@ impl Needs {
             }
         }
         if self.system {
-            findings.add(FREE, Tier::L1, words::SANDBOX_FREE, None, &[Effect::Elevate]);
+            findings.add(FREE, Tier::L1, phrases::SANDBOX_FREE, None, &[Effect::Elevate]);
         }
     }
 }
 
 /// The name of the command in the table of those that change files of builds.
-fn command_name(direct: Option<&CommandRule>, work: &StepAction) -> String {
-    match (direct, work) {
+fn command_name(command_rule: Option<&CommandRule>, action: &StepAction) -> String {
+    match (command_rule, action) {
         (Some(rule), _) => rule.full.clone(),
         // It belongs to the project, and is made to write the files of its builds.
         (None, StepAction::Exec { program, .. })
@@ -162,17 +163,17 @@ fn command_name(direct: Option<&CommandRule>, work: &StepAction) -> String {
 }
 
 /// `./gradlew` and `./mvnw` belong to the project; they fill the caches that their programs do.
-fn is_wrapper_script(row: &PlaceRow, work: &StepAction) -> bool {
-    let StepAction::Exec { program, .. } = work else { return false };
+fn is_wrapper_script(row: &PlaceRow, action: &StepAction) -> bool {
+    let StepAction::Exec { program, .. } = action else { return false };
     let name = short_name(program);
     ["gradlew", "mvnw"].contains(&name) && row.applies_to(name)
 }
 
 /// The program and sub-command that the step is, as a rule: `git.push`. `None`: it is more than
 /// one command, a program of the project's own, or starts something by its arguments.
-fn direct_command(work: &StepAction, findings: &Findings) -> Option<CommandRule> {
+fn direct_command(action: &StepAction, findings: &Findings) -> Option<CommandRule> {
     let words: Vec<String>;
-    let (program, given) = match work {
+    let (program, given) = match action {
         StepAction::Exec { program, args } => (program.as_str(), args.as_slice()),
         // A piece of a template with one plain command.
         StepAction::Shell { line } => {
@@ -368,18 +369,18 @@ pub fn sandbox_reasons(judgement: &Judgement, policy: &Policy) -> Vec<Reason> {
     if judgement.program.is_none() || (reads && !is_piece) {
         return Vec::new();
     }
-    let reason = |rule: &str, say: LocalizedText| Reason {
+    let reason = |rule: &str, text: LocalizedText| Reason {
         rule: rule.into(),
         tier: Tier::L1,
-        say,
+        say: text,
         arg: None,
     };
-    let none = |say: Phrase| vec![reason("sandbox.none", say.into())];
+    let none = |phrase: Phrase| vec![reason("sandbox.none", phrase.into())];
     match policy.shelter {
         SandboxStatus::Unknown => return Vec::new(),
-        SandboxStatus::Off => return none(words::SANDBOX_OFF),
-        SandboxStatus::Absent => return none(words::SANDBOX_MISSING),
-        SandboxStatus::ReadOnly if !reads => return none(words::SANDBOX_READ),
+        SandboxStatus::Off => return none(phrases::SANDBOX_OFF),
+        SandboxStatus::Absent => return none(phrases::SANDBOX_MISSING),
+        SandboxStatus::ReadOnly if !reads => return none(phrases::SANDBOX_READ),
         SandboxStatus::ReadOnly | SandboxStatus::Held => {}
     }
     let needs = &judgement.launch.needs;
@@ -388,25 +389,26 @@ pub fn sandbox_reasons(judgement: &Judgement, policy: &Policy) -> Vec<Reason> {
     }
     let opened = Some(&judgement.launch.opened).filter(|opened| opened.is_offered());
     let network = needs.network && policy.limits.network != Limit::Refuse;
-    let state = if network { words::SANDBOX_NETWORK_OPEN } else { words::SANDBOX_NETWORK_CLOSED };
+    let state =
+        if network { phrases::SANDBOX_NETWORK_OPEN } else { phrases::SANDBOX_NETWORK_CLOSED };
     let held = if reads {
-        words::SANDBOX_PIECE
+        phrases::SANDBOX_PIECE
     } else if judgement.launch.named.is_empty() || is_piece {
-        words::SANDBOX_WORK
+        phrases::SANDBOX_WORK
     } else {
-        words::SANDBOX_NAMED
+        phrases::SANDBOX_NAMED
     };
     let mut said = vec![reason("sandbox.work", held.with("network", state))];
     if network && !judgement.risk.effects.contains(&Effect::Network) {
-        said.push(reason("sandbox.network", words::SANDBOX_NETWORK.into()));
+        said.push(reason("sandbox.network", phrases::SANDBOX_NETWORK.into()));
     }
     if !needs.homes.is_empty() {
         let places: Vec<String> = needs.homes.iter().map(UserPath::display_path).collect();
-        let say = words::SANDBOX_HOMES.with("places", places.join(", "));
+        let say = phrases::SANDBOX_HOMES.with("places", places.join(", "));
         said.push(reason("sandbox.homes", say));
     }
     said.extend(opened.map(|opened| {
-        reason("sandbox.opened", words::SANDBOX_OPENED.with("what", opened.denied_actions()))
+        reason("sandbox.opened", phrases::SANDBOX_OPENED.with("what", opened.denied_actions()))
     }));
     said
 }
@@ -421,7 +423,7 @@ pub fn with_sandbox_reasons(judgement: &Judgement, policy: &Policy) -> Risk {
 /// The risk of running a step again with this opened, which the sandbox denied it.
 pub fn opening_risk(judgement: &Judgement, denied: &SandboxDenial) -> Risk {
     let mut risk = judgement.risk.clone();
-    let say = words::SANDBOX_DENIED.with("what", denied.denied_actions());
+    let say = phrases::SANDBOX_DENIED.with("what", denied.denied_actions());
     let reason = Reason { rule: SandboxDenial::RULE.to_owned(), tier: Tier::L1, say, arg: None };
     risk.reasons.insert(0, reason);
     SandboxDenial::RULE.clone_into(&mut risk.rule);
@@ -441,7 +443,9 @@ pub fn opening_risk(judgement: &Judgement, denied: &SandboxDenial) -> Risk {
 /// The risk of running a step that the sandbox denied something without it: a question of its own.
 pub fn unsandboxed_risk(judgement: &Judgement) -> Risk {
     let mut risk = judgement.risk.clone();
-    let (rule, say) = (SandboxDenial::WITHOUT.to_owned(), words::SANDBOX_WITHOUT.into());
+    let rule = SandboxDenial::WITHOUT.to_owned();
+    let say = phrases::SANDBOX_WITHOUT.into();
+
     risk.reasons.insert(0, Reason { rule: rule.clone(), tier: Tier::L1, say, arg: None });
     risk.rule = rule;
     risk.effects.extend([Effect::Secret, Effect::Outside]);
@@ -455,7 +459,7 @@ pub fn unsandboxed_risk(judgement: &Judgement) -> Risk {
 pub fn keeping_risk(risk: &Risk) -> Risk {
     let mut risk = risk.clone();
     let rule = SandboxDenial::PUT_BACK.to_owned();
-    let say = words::SANDBOX_PUT_BACK.into();
+    let say = phrases::SANDBOX_PUT_BACK.into();
     risk.reasons.insert(0, Reason { rule: rule.clone(), tier: Tier::L1, say, arg: None });
     risk.rule = rule;
     risk.tier = risk.tier.max(Tier::L1);

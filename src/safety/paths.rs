@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::sensitive::{SECRET_FOLDERS, SENSITIVE_PAIRS, is_sensitive_name, plain_names};
 use super::{PolicyContext, Workspace, places};
-use avocet_core::i18n::{Phrase, safety as words};
+use avocet_core::i18n::{Phrase, safety as phrases};
 use avocet_core::protocol::{Effect, Tier};
 
 /// The kind of place a path leads to, from harmless to grave.
@@ -32,11 +32,11 @@ impl PathClass {
         match self {
             PathClass::Inside | PathClass::Public => None,
             PathClass::Sensitive => {
-                Some(("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]))
+                Some(("path.sensitive", phrases::PATH_SENSITIVE, &[Effect::Secret]))
             }
-            PathClass::Outside => Some(("path.outside", words::PATH_OUTSIDE, &[Effect::Outside])),
+            PathClass::Outside => Some(("path.outside", phrases::PATH_OUTSIDE, &[Effect::Outside])),
             PathClass::Secret => {
-                Some(("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside]))
+                Some(("path.secret", phrases::PATH_SECRET, &[Effect::Secret, Effect::Outside]))
             }
         }
     }
@@ -50,18 +50,18 @@ impl PathClass {
     ) -> Option<(&'static str, Tier, Phrase)> {
         match self {
             PathClass::Inside if in_repository => {
-                Some(("path.git", Tier::L1, words::WRITES_REPOSITORY))
+                Some(("path.git", Tier::L1, phrases::WRITES_REPOSITORY))
             }
             PathClass::Inside => {
-                steers().then_some(("path.steers", Tier::L1, words::WRITES_STEERING))
+                steers().then_some(("path.steers", Tier::L1, phrases::WRITES_STEERING))
             }
             PathClass::Sensitive => {
-                Some(("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE))
+                Some(("path.sensitive.write", Tier::L1, phrases::WRITES_SENSITIVE))
             }
             PathClass::Outside | PathClass::Public => {
-                Some(("path.outside.write", Tier::L1, words::WRITES_OUTSIDE))
+                Some(("path.outside.write", Tier::L1, phrases::WRITES_OUTSIDE))
             }
-            PathClass::Secret => Some(("path.secret.write", Tier::L2, words::WRITES_SECRET)),
+            PathClass::Secret => Some(("path.secret.write", Tier::L2, phrases::WRITES_SECRET)),
         }
     }
 }
@@ -96,10 +96,9 @@ fn classify_literal(written: PathBuf, policy_cx: PolicyContext<'_>) -> PathClass
     if looks && !policy_cx.place.can_read(&plain) {
         return classify_location(&plain, policy_cx);
     }
-    let (literal, real) = (
-        classify_location(&plain, policy_cx),
-        classify_location(&policy_cx.world.resolve(&written), policy_cx),
-    );
+    let literal = classify_location(&plain, policy_cx);
+    let real = classify_location(&policy_cx.world.resolve(&written), policy_cx);
+
     if literal == PathClass::Outside && leads_through_root(&plain, policy_cx) {
         return real;
     }
@@ -233,18 +232,20 @@ pub(super) fn is_secret(path: &Path, place: &Workspace) -> bool {
 }
 
 /// Whether a path is one of credentials or of a program's home.
-pub(super) fn is_private(path: &Path, place: &Workspace) -> bool {
+pub(super) fn is_private(path: &Path, workspace: &Workspace) -> bool {
     let homes = places::places_of(places::HOMES);
-    let mut homes = homes.filter_map(|home| home.resolve(&place.home, &place.moved));
-    is_secret(path, place) || is_credential_path(path) || homes.any(|home| path.starts_with(home))
+    let mut homes = homes.filter_map(|home| home.resolve(&workspace.home, &workspace.moved));
+    is_secret(path, workspace)
+        || is_credential_path(path)
+        || homes.any(|home| path.starts_with(home))
 }
 
 /// Whether the home, or a place of credentials or of a program's own in it, is in this folder.
-pub(super) fn holds_private(folder: &Path, place: &Workspace) -> bool {
+pub(super) fn holds_private(folder: &Path, workspace: &Workspace) -> bool {
     let homes = places::places_of(places::HOMES);
-    let homes = homes.filter_map(|home| home.resolve(&place.home, &place.moved));
-    place.home.starts_with(folder)
-        || credential_places(&place.home)
+    let homes = homes.filter_map(|home| home.resolve(&workspace.home, &workspace.moved));
+    workspace.home.starts_with(folder)
+        || credential_places(&workspace.home)
             .into_iter()
             .chain(homes)
             .any(|one| one.starts_with(folder))
@@ -256,27 +257,28 @@ impl Workspace {
     pub fn reason_not_to_add(&self, folder: &Path) -> Option<Phrase> {
         let own = self.own.iter().any(|own| own.starts_with(folder) || folder.starts_with(own));
         if folder == Path::new("/") || self.home.starts_with(folder) {
-            Some(words::ADD_TOO_MUCH)
+            Some(phrases::ADD_TOO_MUCH)
         } else if own {
-            Some(words::ADD_OWN)
+            Some(phrases::ADD_OWN)
         } else {
-            is_secret(folder, self).then_some(words::ADD_SECRET)
+            is_secret(folder, self).then_some(phrases::ADD_SECRET)
         }
     }
 }
 
 /// Our own folders; where the user works below one, that is theirs.
-fn is_avocet_path(path: &Path, place: &Workspace) -> bool {
-    let works = |own: &Path| place.workspace.starts_with(own) && path.starts_with(&place.workspace);
-    place.own.iter().any(|own| path.starts_with(own) && !works(own))
+fn is_avocet_path(path: &Path, workspace: &Workspace) -> bool {
+    let works =
+        |own: &Path| workspace.workspace.starts_with(own) && path.starts_with(&workspace.workspace);
+    workspace.own.iter().any(|own| path.starts_with(own) && !works(own))
 }
 
 /// A general place says nothing about what the user keeps below it: neither about their
 /// home (`/root`) nor about a workspace they trust. It counts for its other parts.
-fn is_system_secret(path: &Path, place: &Workspace) -> bool {
+fn is_system_secret(path: &Path, workspace: &Workspace) -> bool {
     let chosen = |general: &Path| {
-        let trusted = place.root_of(path).filter(|_| place.trusted);
-        let home = Some(place.home.as_path()).filter(|home| path.starts_with(home));
+        let trusted = workspace.root_of(path).filter(|_| workspace.trusted);
+        let home = Some(workspace.home.as_path()).filter(|home| path.starts_with(home));
         [trusted, home].into_iter().flatten().any(|own| own.starts_with(general))
     };
     if path.starts_with("/dev") {
@@ -303,15 +305,17 @@ fn is_public(path: &Path) -> bool {
 
 /// Whether it is a file to look things up in, and belongs to no user: of the system's libraries, of a
 /// toolchain, of the sources of a dependency. The sandbox opens these places to every step.
-fn is_reference(path: &Path, place: &Workspace) -> bool {
+fn is_reference(path: &Path, workspace: &Workspace) -> bool {
     let holds = |folder: &Path| {
         // A variable that names the home, or a folder above it, does not name a toolchain.
-        let general = place.home.starts_with(folder) || place.workspace.starts_with(folder);
+        let general = workspace.home.starts_with(folder) || workspace.workspace.starts_with(folder);
         path.starts_with(folder) && !general && !folder.ends_with("bin")
     };
     let of_user = places::places_of(places::BASE).chain(places::places_of(places::CACHES));
     places::LIBRARIES.iter().any(|folder| path.starts_with(folder))
-        || of_user.filter_map(|of| of.resolve(&place.home, &place.moved)).any(|of| holds(&of))
+        || of_user
+            .filter_map(|of| of.resolve(&workspace.home, &workspace.moved))
+            .any(|of| holds(&of))
 }
 
 fn is_user_name(text: &str) -> bool {

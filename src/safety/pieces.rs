@@ -11,7 +11,7 @@ use super::{
     Judgement, Launch, NamedWrite, PolicyContext, ShellScript, ShellScriptCommand, ShellScriptPart,
     named,
 };
-use avocet_core::i18n::{Lang, LocalizedText, safety as words};
+use avocet_core::i18n::{Lang, LocalizedText, safety as phrases};
 use avocet_core::protocol::{Effect, Reason, Requires, Risk, Step, StepAction, SubCommand, Tier};
 use avocet_core::text::short_name;
 
@@ -37,8 +37,8 @@ struct JudgedPiece {
 
 /// The line of a step that gives one to a shell, which of its arguments that is, and whether the
 /// shell is bash.
-pub fn shell_line(work: &StepAction) -> Option<(&str, usize, bool)> {
-    let StepAction::Exec { program, args } = work else { return None };
+pub fn shell_line(action: &StepAction) -> Option<(&str, usize, bool)> {
+    let StepAction::Exec { program, args } = action else { return None };
     let name = short_name(program);
     let (line, options) = args.split_last()?;
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
@@ -48,24 +48,24 @@ pub fn shell_line(work: &StepAction) -> Option<(&str, usize, bool)> {
 }
 
 /// Whether a step is a line for a shell.
-pub fn is_line(work: &StepAction) -> bool {
-    shell_line(work).is_some() || matches!(work, StepAction::Shell { .. })
+pub fn is_line(action: &StepAction) -> bool {
+    shell_line(action).is_some() || matches!(action, StepAction::Shell { .. })
 }
 
 /// The commands of such a line, whether or not all of it is understood.
-pub fn sub_commands(work: &StepAction, context: &JudgeContext<'_>) -> Vec<SubCommand> {
-    let Some((line, arg, _)) = shell_line(work) else { return Vec::new() };
+pub fn sub_commands(action: &StepAction, context: &JudgeContext<'_>) -> Vec<SubCommand> {
+    let Some((line, arg, _)) = shell_line(action) else { return Vec::new() };
     let seat = super::spec::ArgPosition::Within(arg);
     shell::judge_line(line, seat, 1, context, &mut Findings::default())
 }
 
 /// Judges the pieces of a line; `None`: it is not one, or some of it is only known to the shell.
 pub fn judge(
-    work: &StepAction,
+    action: &StepAction,
     context: &JudgeContext<'_>,
     judge_piece: PieceJudge,
 ) -> Option<JudgedLine> {
-    let (text, arg, is_bash) = shell_line(work).filter(|_| !context.in_line)?;
+    let (text, arg, is_bash) = shell_line(action).filter(|_| !context.in_line)?;
     let line = shell::read_plain(text, is_bash, &context.cwd, context.policy_cx)?;
     let commands = line.0.iter().filter_map(|part| match part {
         PlainPart::Text(_) => None,
@@ -75,12 +75,12 @@ pub fn judge(
         commands.map(|command| JudgedPiece::judge(command, context, judge_piece)).collect();
     let pieces = pieces?;
     let length: usize = pieces.iter().map(JudgedPiece::length).sum();
-    (length <= MOST_LENGTH).then_some(JudgedLine { line, pieces, arg })
+    (length <= MAX_LENGTH).then_some(JudgedLine { line, pieces, arg })
 }
 
 /// How long the words of a line may be with all that is added to them: the system takes no
 /// argument of more than 128 KiB.
-const MOST_LENGTH: usize = 80 * 1024;
+const MAX_LENGTH: usize = 80 * 1024;
 /// What a git is given in front of it, about.
 const GIT_SETTINGS: usize = 4 * 1024;
 
@@ -93,9 +93,9 @@ impl JudgedPiece {
     ) -> Option<JudgedPiece> {
         let judged_in = |folder: &PathBuf| {
             let args = command.args.clone();
-            let work = StepAction::Exec { program: command.name.clone(), args };
+            let exec = StepAction::Exec { program: command.name.clone(), args };
             let cwd = Some(folder.to_str()?.to_owned());
-            let step = Step { id: String::new(), work, requires: Requires::default(), cwd };
+            let step = Step { id: String::new(), work: exec, requires: Requires::default(), cwd };
             Some(judge_piece(step, context.policy_cx))
         };
         let (first, others) = command.folders.split_first()?;
@@ -177,7 +177,9 @@ impl JudgedLine {
         let entries = self.pieces.iter().map(|JudgedPiece { judged, .. }| {
             let Judgement { step, program, cwd, risk, launch, .. } = judged;
             let context = JudgeContext { cwd: cwd.clone(), ..context.clone() };
-            let (program, reasons) = (program.as_ref(), risk.reasons.iter());
+            let program = program.as_ref();
+            let reasons = risk.reasons.iter();
+
             named::entries(&step.work, program, &context, reasons, &launch.named)
         });
         entries.collect::<Option<Vec<_>>>().map(|entries| entries.concat())
@@ -194,13 +196,13 @@ impl JudgedLine {
     /// Adds what was found about the pieces, and what they need to run.
     pub fn add_to(&self, findings: &mut Findings) {
         let arg = Some(self.arg);
-        findings.add("shell", Tier::L0, words::SHELL_PIECE, arg, &[Effect::Read]);
+        findings.add("shell", Tier::L0, phrases::SHELL_PIECE, arg, &[Effect::Read]);
         for piece in &self.pieces {
             let judged = &piece.judged;
             for reason in &judged.risk.reasons {
                 findings.add(reason.rule.clone(), reason.tier, reason.say.clone(), arg, &[]);
             }
-            findings.add("shell", Tier::L0, words::SHELL_PIECE, arg, &judged.risk.effects);
+            findings.add("shell", Tier::L0, phrases::SHELL_PIECE, arg, &judged.risk.effects);
             let Launch { starts, helpers, readable, lists, .. } = &judged.launch;
             let launch = &mut findings.launch;
             launch.starts.extend(judged.program.iter().chain(starts).cloned());
@@ -241,10 +243,10 @@ impl JudgedLine {
 }
 
 /// Why the pieces of a line ask that is not understood as a whole.
-pub fn questions_of(work: &StepAction, pieces: &[SubCommand]) -> Vec<Reason> {
-    let Some((_, arg, _)) = shell_line(work) else { return Vec::new() };
-    let named = pieces.iter().map(|piece| (piece.text.as_str(), &piece.risk));
-    name_questions(named, pieces.len() == 1, arg)
+pub fn questions_of(action: &StepAction, commands: &[SubCommand]) -> Vec<Reason> {
+    let Some((_, arg, _)) = shell_line(action) else { return Vec::new() };
+    let named = commands.iter().map(|piece| (piece.text.as_str(), &piece.risk));
+    name_questions(named, commands.len() == 1, arg)
 }
 
 /// The reasons to ask of these pieces, in words that name each where it is not the only one.
@@ -257,15 +259,15 @@ fn name_questions<'a>(
     for (text, risk) in pieces {
         for reason in risk.reasons.iter().filter(|reason| reason.tier == Tier::L1) {
             let named = || {
-                let say = words::SHELL_PIECE_ASKS.with("piece", excerpt(text));
+                let say = phrases::SHELL_PIECE_ASKS.with("piece", excerpt(text));
                 say.with("why", reason.say.clone())
             };
             let is_named = is_alone || names(&reason.say, text);
             let say = if is_named { reason.say.clone() } else { named() };
-            let question = Reason { say, arg: Some(arg), ..reason.clone() };
+            let reason = Reason { say, arg: Some(arg), ..reason.clone() };
             // The same for each value of a loop.
-            if !named_reasons.contains(&question) {
-                named_reasons.push(question);
+            if !named_reasons.contains(&reason) {
+                named_reasons.push(reason);
             }
         }
     }

@@ -74,8 +74,8 @@ const fn movable(variable: &'static str, home: &'static str, rest: &'static str)
     UserPath { variable, home, rest }
 }
 
-const fn row(rules: &'static str, places: &'static [UserPath]) -> PlaceRow {
-    PlaceRow { rules, places }
+const fn row(rules: &'static str, paths: &'static [UserPath]) -> PlaceRow {
+    PlaceRow { rules, places: paths }
 }
 
 /// The trees of the system that every step may read.

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::i18n::{LocalizedText, safety as phrases};
 use avocet_core::protocol::{ApprovalMode, Effect, SandboxDenial, SandboxStatus, StepAction};
 use avocet_core::text::{quote_visible, short_name};
 
@@ -180,8 +180,8 @@ impl Policy {
     }
 
     /// What the user opened to a command for the session.
-    pub fn session_opening(&self, command: &StepAction, cwd: &Path) -> SandboxDenial {
-        let own = self.opened.iter().filter(|one| one.command == *command && one.cwd == cwd);
+    pub fn session_opening(&self, action: &StepAction, cwd: &Path) -> SandboxDenial {
+        let own = self.opened.iter().filter(|one| one.command == *action && one.cwd == cwd);
         own.fold(SandboxDenial::default(), |all, one| all.merged(&one.denied))
     }
 
@@ -213,7 +213,7 @@ impl PolicyRule {
     /// Parses a rule as the user writes it. Quotes keep blanks together; a bare `*` at the
     /// end lets any further arguments follow.
     pub fn parse(text: &str) -> Result<PolicyRule, LocalizedText> {
-        let mut words = split(text).ok_or_else(|| words::RULE_QUOTE.with("rule", text))?;
+        let mut words = split(text).ok_or_else(|| phrases::RULE_QUOTE.with("rule", text))?;
         let open = words.last().is_some_and(|(word, quoted)| word == "*" && !quoted);
         if open {
             words.pop();
@@ -226,7 +226,7 @@ impl PolicyRule {
                 let open = open || args.is_empty() && mcp_names::is_call(&program);
                 Ok(PolicyRule { program, args, open })
             }
-            None => Err(words::RULE_EMPTY.into()),
+            None => Err(phrases::RULE_EMPTY.into()),
         }
     }
 

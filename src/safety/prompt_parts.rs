@@ -45,8 +45,8 @@ pub fn assess_mention(id: &str, path: &str, policy_cx: PolicyContext<'_>) -> Ver
         ..policy_cx.policy.clone()
     };
     let policy_cx = PolicyContext { policy: &policy, ..policy_cx };
-    let work = StepAction::Tool { name: "file.read".into(), input: json!({ "path": path }) };
-    let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
+    let tool = StepAction::Tool { name: "file.read".into(), input: json!({ "path": path }) };
+    let step = Step { id: id.to_owned(), work: tool, requires: Requires::default(), cwd: None };
     let (judged, _) = step::judge(step, policy_cx);
     match judged.risk.tier {
         Tier::L0 => Verdict::run(judged),
@@ -75,10 +75,10 @@ pub fn assess_server(program: &str, args: &[String], policy_cx: PolicyContext<'_
         || program.to_owned(),
         |folder| folder.join(program).to_string_lossy().into_owned(),
     );
-    let work = StepAction::Exec { program, args: args.to_vec() };
+    let exec = StepAction::Exec { program, args: args.to_vec() };
     let network = policy.limits.network == Limit::Ask;
     let requires = Requires { confirm: true, network, ..Requires::default() };
-    let step = Step { id: String::new(), work, requires, cwd: None };
+    let step = Step { id: String::new(), work: exec, requires, cwd: None };
     let (mut judged, _) = step::judge(step, policy_cx);
     open_arguments(&mut judged, policy_cx);
     if judged.risk.tier == Tier::L2 { Verdict::refuse(judged) } else { Verdict::ask(judged) }

@@ -37,11 +37,14 @@ pub fn match_form(program: &str, args: &[String]) -> MatchedForm {
         let words = matched_words(form.start, own, args)?;
         Some(MatchedForm { reach: form.reach, words, start: form.start })
     });
-    let otherwise = MatchedForm { reach: RuleReach::ExactOr(Rest::PLAIN), words: 0, start: "" };
+    let form = MatchedForm { reach: RuleReach::ExactOr(Rest::PLAIN), words: 0, start: "" };
     // Of two that are as long the later one counts.
-    fitting.fold(otherwise, |best, next| {
-        if best.start.is_empty() || next.words >= best.words { next } else { best }
-    })
+    fitting.fold(
+        form,
+        |best, next| {
+            if best.start.is_empty() || next.words >= best.words { next } else { best }
+        },
+    )
 }
 
 /// Whether `*` after the first `fixed` arguments covers the others. `by_hand`: the user
@@ -90,19 +93,15 @@ pub fn is_command_covered(
 }
 
 /// Whether `*` would cover a sub-command as well.
-pub fn star_covers_sub_commands(governed: &MatchedForm, program: &str, fixed: usize) -> bool {
-    let mut missing = governed.start.split(' ').skip(1 + fixed);
+pub fn star_covers_sub_commands(form: &MatchedForm, program: &str, fixed: usize) -> bool {
+    let mut missing = form.start.split(' ').skip(1 + fixed);
     let named = missing.all(|word| word == "?");
-    !named || (fixed == 0 && governed.words == 0 && has_sub_commands(program))
+    !named || (fixed == 0 && form.words == 0 && has_sub_commands(program))
 }
 
 /// Whether the program of the form is here, where the form requires it.
-pub fn is_program_present(
-    governed: &MatchedForm,
-    args: &[String],
-    context: &dyn OperandScope,
-) -> bool {
-    let asks = match governed.reach {
+pub fn is_program_present(form: &MatchedForm, args: &[String], context: &dyn OperandScope) -> bool {
+    let asks = match form.reach {
         RuleReach::Open(rest) | RuleReach::ByHand(rest) | RuleReach::ExactOr(rest) => rest.local,
         RuleReach::Local => true,
         RuleReach::Exact | RuleReach::Script | RuleReach::Nothing => false,
@@ -153,8 +152,13 @@ struct Args<'a> {
 
 impl Args<'_> {
     fn are_covered(&self) -> bool {
-        let (mut flags, mut values) = (self.rest.flags, self.rest.values);
-        let (mut at, mut operands, mut options) = (self.from, 0, true);
+        let mut flags = self.rest.flags;
+        let mut values = self.rest.values;
+
+        let mut at = self.from;
+        let mut operands = 0;
+        let mut options = true;
+
         while let Some(arg) = self.args.get(at) {
             let own = at < self.fixed;
             if !options || !arg.starts_with('-') || arg == "-" {

@@ -42,13 +42,13 @@ use vault::{MARK, OLD_MARK, Vault};
 use view::SeenText;
 
 /// Shorter values are too likely to be ordinary words.
-const SHORTEST: usize = 8;
+const MIN_LENGTH: usize = 8;
 
 /// How much of an unfinished line a [`Masking`] holds back, in bytes.
 const WINDOW: usize = 4 * 1024;
 
 /// The most a [`Masking`] ever holds back, in bytes; past it, it lets go.
-const HELD_MOST: usize = 64 * 1024;
+const MAX_HELD: usize = 64 * 1024;
 
 /// Values of variables with secret-sounding names that are not secrets.
 const WORDS: &[&str] =
@@ -81,10 +81,10 @@ pub fn is_secret_name(name: &str) -> bool {
 pub fn is_secret_variable(name: &str, value: &str) -> bool {
     let is_place =
         value.starts_with('/') && value.rfind('/') > Some(0) && !value.contains(['+', '=']);
-    let is_harmless = is_place || value.len() < SHORTEST;
+    let is_harmless = is_place || value.len() < MIN_LENGTH;
     let has_shape = || {
-        let plain = Redactor::new(std::iter::empty::<(&str, &str)>(), [0; 16]);
-        matches!(plain.mask(value), Cow::Owned(_))
+        let redactor = Redactor::new(std::iter::empty::<(&str, &str)>(), [0; 16]);
+        matches!(redactor.mask(value), Cow::Owned(_))
     };
     !is_harmless && (is_secret_name(name) || has_shape())
 }
@@ -139,8 +139,10 @@ impl Redactor {
     ) -> Redactor {
         let mut values: Vec<(String, String)> = Vec::new();
         for (name, value) in secrets {
-            let (name, value) = (name.into(), value.as_ref().trim());
-            if value.len() < SHORTEST || WORDS.contains(&value.to_ascii_lowercase().as_str()) {
+            let name = name.into();
+            let value = value.as_ref().trim();
+
+            if value.len() < MIN_LENGTH || WORDS.contains(&value.to_ascii_lowercase().as_str()) {
                 continue;
             }
             for form in encodings::forms(value) {
@@ -155,13 +157,17 @@ impl Redactor {
 
     /// All that it masks.
     pub fn seed(&self) -> RedactorSeed {
-        let (values, salt) = (self.values.to_vec(), self.salt);
+        let values = self.values.to_vec();
+        let salt = self.salt;
+
         let (learned, encodings) = self.vault.learned();
         RedactorSeed { values, salt, learned, encodings }
     }
 
     pub fn from_seed(seed: RedactorSeed) -> Redactor {
-        let (values, compiled) = (seed.values.into(), Arc::default());
+        let values = seed.values.into();
+        let compiled = Arc::default();
+
         let vault = Vault::default();
         vault.learn(seed.learned.iter().map(String::as_str));
         vault.learn_encodings(seed.encodings.into_iter());
@@ -237,7 +243,7 @@ impl Redactor {
         let hits = self.secret_spans(text);
         self.learn(text, &hits);
         let values = hits.iter().filter(|hit| hit.learned).map(|hit| secret_in(text, hit));
-        let encodings = values.filter(|value| value.len() >= SHORTEST).flat_map(|value| {
+        let encodings = values.filter(|value| value.len() >= MIN_LENGTH).flat_map(|value| {
             let other = |form: &String| !form.eq_ignore_ascii_case(&value);
             encodings::forms(&value).into_iter().filter(other).collect::<Vec<_>>()
         });
@@ -257,13 +263,13 @@ impl Redactor {
             .find(|mask| self.vault.value(mask).is_some())
     }
 
-    fn replace_spans<'t>(&self, text: &'t str, hits: &[SecretSpan]) -> Cow<'t, str> {
-        if hits.is_empty() {
+    fn replace_spans<'t>(&self, text: &'t str, spans: &[SecretSpan]) -> Cow<'t, str> {
+        if spans.is_empty() {
             return Cow::Borrowed(text);
         }
         let mut out = String::with_capacity(text.len());
         let mut at = 0;
-        for hit in hits {
+        for hit in spans {
             out.push_str(text.get(at..hit.start).unwrap_or_default());
             let secret = secret_in(text, hit);
             out.push_str(&self.vault.mask(&hit.kind, &secret, &self.salt));
@@ -368,51 +374,51 @@ impl Redactor {
         !self.values.is_empty() || self.vault.learned_count() > 0
     }
 
-    fn find_values(&self, text: &str, hits: &mut Vec<SecretSpan>) {
+    fn find_values(&self, text: &str, spans: &mut Vec<SecretSpan>) {
         let compiled = self.compiled.get_or_init(|| Compiled::new(&self.values));
         for found in compiled.values.iter().flat_map(|values| values.find_iter(text)) {
             let owner = compiled.owners.get(found.pattern().as_usize());
             let kind = owner.and_then(|owner| self.values.get(*owner));
             let kind = kind.map_or_else(|| "secret".into(), |(name, _)| name.clone());
-            hits.push(SecretSpan::new(kind, found.start(), found.end()));
+            spans.push(SecretSpan::new(kind, found.start(), found.end()));
         }
     }
 
-    fn find_learned(&self, text: &str, hits: &mut Vec<SecretSpan>) {
+    fn find_learned(&self, text: &str, spans: &mut Vec<SecretSpan>) {
         if let Some(learned) = self.vault.matcher() {
             let found = learned.find_iter(text);
-            hits.extend(found.map(|it| SecretSpan::new("secret".into(), it.start(), it.end())));
+            spans.extend(found.map(|it| SecretSpan::new("secret".into(), it.start(), it.end())));
         }
     }
 
     /// A long random value is a secret from now on wherever it appears; a word is one only
     /// after its name. True: there is a new one.
-    fn learn(&self, text: &str, hits: &[SecretSpan]) -> bool {
-        let values = hits.iter().filter(|hit| hit.learned).map(|hit| secret_in(text, hit));
+    fn learn(&self, text: &str, spans: &[SecretSpan]) -> bool {
+        let values = spans.iter().filter(|hit| hit.learned).map(|hit| secret_in(text, hit));
         let values: Vec<Cow<'_, str>> = values.filter(|value| is_random(value)).collect();
         self.vault.learn(values.iter().map(|value| &**value))
     }
 }
 
 /// The value of a span: without the colours in it.
-fn secret_in<'t>(text: &'t str, hit: &SecretSpan) -> Cow<'t, str> {
-    let secret = text.get(hit.start..hit.end).unwrap_or_default();
+fn secret_in<'t>(text: &'t str, span: &SecretSpan) -> Cow<'t, str> {
+    let secret = text.get(span.start..span.end).unwrap_or_default();
     SeenText::visible(secret).map_or(Cow::Borrowed(secret), |view| Cow::Owned(view.text))
 }
 
 /// What shows by itself that it is a secret.
-fn find_in_plain_text(text: &str, hits: &mut Vec<SecretSpan>) {
-    for (index, shape) in PATTERNS.candidate_patterns(text, hits) {
+fn find_in_plain_text(text: &str, spans: &mut Vec<SecretSpan>) {
+    for (index, shape) in PATTERNS.candidate_patterns(text, spans) {
         if let Some(regex) = PATTERNS.regex_at(index) {
-            shapes::find_matches(shape, regex, text, hits);
+            shapes::find_matches(shape, regex, text, spans);
         }
     }
-    shapes::find_literals(text, hits);
-    key_blocks::find_key_blocks(text, hits);
-    lines::find_named_secrets(text, hits);
-    tables::find_in_tables(text, hits);
+    shapes::find_literals(text, spans);
+    key_blocks::find_key_blocks(text, spans);
+    lines::find_named_secrets(text, spans);
+    tables::find_in_tables(text, spans);
     let wallets = encodings::wallet_keys(text);
-    hits.extend(wallets.map(|key| SecretSpan::new("wallet-key".into(), key.start, key.end)));
+    spans.extend(wallets.map(|key| SecretSpan::new("wallet-key".into(), key.start, key.end)));
 }
 
 /// The salt of the sessions of one folder, from a value saved on this machine.
@@ -473,7 +479,7 @@ impl CompiledShapes {
     fn candidate_patterns(
         &self,
         text: &str,
-        hits: &mut Vec<SecretSpan>,
+        spans: &mut Vec<SecretSpan>,
     ) -> impl Iterator<Item = (usize, &'static SecretPattern)> + use<> {
         // Without the words nothing can be ruled out, nor where a letter that is not ASCII
         // counts as one that is.
@@ -482,7 +488,7 @@ impl CompiledShapes {
         for found in self.words.iter().flat_map(|words| words.find_overlapping_iter(text)) {
             let number = found.pattern().as_usize();
             if let Some(token) = number.checked_sub(self.hints.len()) {
-                tokens::find_token(text, token, found.range(), hits);
+                tokens::find_token(text, token, found.range(), spans);
             } else if let Some((index, hint)) = self.hints.get(number)
                 && let Some(met) = met.get_mut(*index)
                 && !*met
@@ -500,20 +506,20 @@ impl CompiledShapes {
 }
 
 /// Sorts, and joins what overlaps under the name of what begins first.
-fn merge_spans(mut hits: Vec<SecretSpan>) -> Vec<SecretSpan> {
-    hits.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end)));
-    let mut out: Vec<SecretSpan> = Vec::with_capacity(hits.len());
-    for hit in hits {
-        match out.last_mut() {
+fn merge_spans(mut spans: Vec<SecretSpan>) -> Vec<SecretSpan> {
+    spans.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end)));
+    let mut secret_spans: Vec<SecretSpan> = Vec::with_capacity(spans.len());
+    for hit in spans {
+        match secret_spans.last_mut() {
             Some(last) if hit.start < last.end => {
                 last.end = last.end.max(hit.end);
                 last.learned |= hit.learned;
                 last.from = last.from.min(hit.from);
             }
-            _ => out.push(hit),
+            _ => secret_spans.push(hit),
         }
     }
-    out
+    secret_spans
 }
 
 /// Masks a stream: holds back the unfinished line, and a key block that goes on, so
@@ -556,7 +562,7 @@ impl Masking {
         cut = cut
             .min(key_blocks::find_open_key_block(held).unwrap_or(cut))
             .min(self.partial_value_start());
-        if held.len() - cut > HELD_MOST { held.len() } else { cut }
+        if held.len() - cut > MAX_HELD { held.len() } else { cut }
     }
 
     /// Where a known value of several lines may have begun at the end of the text.

@@ -32,15 +32,15 @@ pub fn refuses(rule: &PolicyRule, program: &str, args: &[String]) -> bool {
     ruled.iter().any(|ruled| readings.iter().any(|read| matches_rule(read, ruled, rule.open)))
 }
 
-fn matches_rule(read: &Reading, ruled: &Reading, open: bool) -> bool {
-    let sub = ruled.sub.is_none() || ruled.sub == read.sub;
+fn matches_rule(read: &Reading, reading: &Reading, open: bool) -> bool {
+    let sub = reading.sub.is_none() || reading.sub == read.sub;
     // A rule without a sub-command is about the program as a whole.
-    let rest = match (&ruled.sub, &read.sub) {
+    let rest = match (&reading.sub, &read.sub) {
         (None, Some(_)) => open,
-        _ if open => is_subsequence(&ruled.rest, &read.rest),
-        _ => ruled.rest == read.rest,
+        _ if open => is_subsequence(&reading.rest, &read.rest),
+        _ => reading.rest == read.rest,
     };
-    read.program == ruled.program && sub && rest
+    read.program == reading.program && sub && rest
 }
 
 /// Whether the words appear in this order, with others between them.

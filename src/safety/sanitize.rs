@@ -204,7 +204,9 @@ pub fn clean_styled(text: &str) -> (String, StyleRuns) {
 pub(crate) fn unseen_ranges(text: &str) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut sequence = EscapeSequence::default();
-    let (mut begun, mut last) = (0, None);
+    let mut begun = 0;
+    let mut last = None;
+
     for (at, c) in text.char_indices() {
         let end = at + c.len_utf8();
         if sequence.is_open() || c == '\x1b' {
@@ -276,9 +278,9 @@ impl EscapeSequence {
         if !over {
             self.pending.push(c);
         }
-        let mut seen = SequenceEnd::default();
-        self.parser.advance(&mut seen, c.encode_utf8(&mut [0; 4]).as_bytes());
-        if seen.ended && c != '\x1b' {
+        let mut end = SequenceEnd::default();
+        self.parser.advance(&mut end, c.encode_utf8(&mut [0; 4]).as_bytes());
+        if end.ended && c != '\x1b' {
             return SequenceState::Ended;
         }
         SequenceState::Inside

@@ -167,7 +167,9 @@ fn matches_any_glob(globs: &[&str], name: &str) -> bool {
 /// Whether a glob of `*`, `?` and `[…]` matches a whole name. Goes back to the last `*`
 /// only, which is enough and takes at most the one length times the other.
 pub(super) fn matches_glob(glob: &[u8], name: &[u8]) -> bool {
-    let (mut g, mut n) = (0, 0);
+    let mut g = 0;
+    let mut n = 0;
+
     let mut star: Option<(usize, usize)> = None;
     while n < name.len() {
         if glob.get(g) == Some(&b'*') {

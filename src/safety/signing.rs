@@ -7,16 +7,16 @@ use super::repository::{self, GitSetting, HOOKS, RepositorySettings};
 use super::spec::JudgeContext;
 use super::tools::digest;
 use super::{Contents, PathKind, PolicyContext, paths};
-use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::i18n::{LocalizedText, safety as phrases};
 
 /// Sub-commands that record a commit or a tag.
 const RECORDS: &[&str] =
     &["commit", "merge", "rebase", "cherry-pick", "revert", "am", "tag", "pull"];
 
 /// The most of a settings file that is read, in bytes.
-const MOST: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 /// The same of a hook.
-const MOST_HOOK: usize = 4 * 1024 * 1024;
+const MAX_HOOK: usize = 4 * 1024 * 1024;
 
 /// The settings of the user and then of the repository: the last one of a name counts.
 fn read_settings(
@@ -24,8 +24,11 @@ fn read_settings(
     cwd: &Path,
     policy_cx: PolicyContext<'_>,
 ) -> (Vec<GitSetting>, RepositorySettings) {
-    let (world, home) = (policy_cx.world, &policy_cx.place.home);
-    let files = [".gitconfig", ".config/git/config"].map(|name| world.read(&home.join(name), MOST));
+    let world = policy_cx.world;
+    let home = &policy_cx.place.home;
+
+    let files =
+        [".gitconfig", ".config/git/config"].map(|name| world.read(&home.join(name), MAX_BYTES));
     let of_user = files.into_iter().filter_map(|file| match file {
         Contents::Bytes(bytes) => repository::parse(&bytes),
         Contents::Missing | Contents::Unreadable => None,
@@ -74,18 +77,18 @@ impl RepositoryHooks {
                 if find_hooks(&[], &policy_cx.place.workspace, policy_cx).folder == self.folder =>
             {
                 if *known == self.digest(policy_cx) {
-                    words::SANDBOX_HOOKS_SAME
+                    phrases::SANDBOX_HOOKS_SAME
                 } else {
-                    words::SANDBOX_HOOKS_CHANGED
+                    phrases::SANDBOX_HOOKS_CHANGED
                 }
             }
-            Some(_) | None => words::SANDBOX_HOOKS,
+            Some(_) | None => phrases::SANDBOX_HOOKS,
         };
         say.with("hooks", self.names.join(", "))
     }
 
     fn digest(&self, policy_cx: PolicyContext<'_>) -> String {
-        let content = |name: &&str| match policy_cx.world.read(&self.folder.join(name), MOST_HOOK) {
+        let content = |name: &&str| match policy_cx.world.read(&self.folder.join(name), MAX_HOOK) {
             Contents::Bytes(bytes) => format!("{name} {}\n", digest(&bytes)),
             Contents::Missing | Contents::Unreadable => format!("{name}\n"),
         };

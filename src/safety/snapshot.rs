@@ -110,8 +110,13 @@ impl Machine for MachineSnapshot<'_> {
         self.world.sample(path, most)
     }
 
-    fn find_texts(&self, path: &Path, texts: &[Vec<u8>], by: EditSearch) -> Option<SearchedFile> {
-        self.world.find_texts(path, texts, by)
+    fn find_texts(
+        &self,
+        path: &Path,
+        texts: &[Vec<u8>],
+        search: EditSearch,
+    ) -> Option<SearchedFile> {
+        self.world.find_texts(path, texts, search)
     }
 
     fn last_known_digest(&self, path: &Path) -> Option<String> {

@@ -196,8 +196,8 @@ impl Spec {
         self
     }
 
-    pub const fn subs(mut self, subs: &'static [Spec]) -> Spec {
-        self.subs = subs;
+    pub const fn subs(mut self, specs: &'static [Spec]) -> Spec {
+        self.subs = specs;
         self
     }
 

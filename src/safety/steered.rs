@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::{Contents, PathKind, PolicyContext, repository, steering};
 
 /// The files that are looked through for what notes take in, and the most of one, in bytes.
-const MOST_NOTES: usize = 256;
-const MOST_NOTE: usize = 1024 * 1024;
+const MAX_NOTES: usize = 256;
+const MAX_NOTE: usize = 1024 * 1024;
 
 impl PolicyContext<'_> {
     /// Whether a path of the workspace names what steers agents or programs.
@@ -43,10 +43,10 @@ impl PolicyContext<'_> {
         let mut open: Vec<PathBuf> = notes.collect();
         let mut seen = std::collections::BTreeSet::new();
         while let Some(file) = open.pop() {
-            if seen.len() >= MOST_NOTES || !seen.insert(file.clone()) {
+            if seen.len() >= MAX_NOTES || !seen.insert(file.clone()) {
                 continue;
             }
-            let Contents::Bytes(text) = self.world.read(&file, MOST_NOTE) else { continue };
+            let Contents::Bytes(text) = self.world.read(&file, MAX_NOTE) else { continue };
             let folder = file.parent().unwrap_or(&file);
             for name in steering::imported_names(&String::from_utf8_lossy(&text)) {
                 let import = self.world.resolve(&folder.join(name));

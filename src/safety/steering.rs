@@ -243,8 +243,8 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// The names that some reader looks for, as they are written.
-pub fn file_names(of: SteeredBy) -> impl Iterator<Item = &'static str> {
-    let lists = STEERING.iter().filter(move |(reader, _)| *reader == of);
+pub fn file_names(steered_by: SteeredBy) -> impl Iterator<Item = &'static str> {
+    let lists = STEERING.iter().filter(move |(reader, _)| *reader == steered_by);
     lists.flat_map(|(_, names)| names.split_ascii_whitespace())
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::{
     ApprovalMode, Effect, Reason, Requires, SandboxStatus, Step, StepAction, SubCommand, Tier,
 };
@@ -45,15 +45,15 @@ pub fn suggest_grants(judged: &Judgement, policy_cx: PolicyContext<'_>) -> Vec<G
     // No rule of a piece answers what is asked about besides the pieces.
     let beside = judged.step.requires.raises_tier() || judged.risk.lifted;
     let offered = line.asking().map(|piece| grant::suggest_grant(piece, policy_cx));
-    let offered: Option<Vec<Grant>> = if beside { None } else { offered.collect() };
-    let mut grants = offered.unwrap_or_default();
+    let offered_grants: Option<Vec<Grant>> = if beside { None } else { offered.collect() };
+    let mut grants = offered_grants.unwrap_or_default();
     grants.dedup();
     grants
 }
 
 fn judge_in(step: Step, policy_cx: PolicyContext<'_>, in_line: bool) -> (Judgement, bool) {
-    let world = MachineSnapshot::new(policy_cx.world);
-    let policy_cx = PolicyContext { world: &world, ..policy_cx };
+    let snapshot = MachineSnapshot::new(policy_cx.world);
+    let policy_cx = PolicyContext { world: &snapshot, ..policy_cx };
     let cwd = step_folder(step.cwd.as_deref(), policy_cx);
     let context = JudgeContext { in_line, ..command::judge_context(policy_cx, cwd) };
     let mut findings = Findings::default();
@@ -85,7 +85,7 @@ fn judge_in(step: Step, policy_cx: PolicyContext<'_>, in_line: bool) -> (Judgeme
         && findings.by_language
         && findings.tier() == Tier::L0
     {
-        findings.add(UNHELD, Tier::L1, words::SANDBOX_ABSENT, None, &[]);
+        findings.add(UNHELD, Tier::L1, phrases::SANDBOX_ABSENT, None, &[]);
     }
     let needs = Needs::find(&step.work, &context, &mut findings);
     let netlink = needs.netlink || findings.launch.needs.netlink;
@@ -125,25 +125,25 @@ fn add_questions(line: Option<&JudgedLine>, findings: &mut Findings) -> Vec<Reas
 
 /// What a step opens entry by entry of what it names, where it is one that changes exactly that.
 fn find_entries(
-    work: &StepAction,
-    asking: Option<&JudgedLine>,
+    action: &StepAction,
+    judged_line: Option<&JudgedLine>,
     program: Option<&Program>,
     context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> Option<Vec<NamedWrite>> {
-    if let Some(line) = asking {
+    if let Some(line) = judged_line {
         return line.entries(context);
     }
     let is_trusted = context.policy_cx.place.trusted;
-    let of_line = findings.entries.take().filter(|_| is_trusted && pieces::is_line(work));
+    let of_line = findings.entries.take().filter(|_| is_trusted && pieces::is_line(action));
     let reasons = findings.iter().map(|finding| &finding.reason);
-    of_line.or_else(|| named::entries(work, program, context, reasons, &findings.launch.named))
+    of_line.or_else(|| named::entries(action, program, context, reasons, &findings.launch.named))
 }
 
 /// Refuses a step with too many words, which no setting lets run, before any of them is looked at.
 fn refuse_size(step: Step, cwd: PathBuf) -> Judgement {
     let mut findings = Findings::default();
-    findings.add("malformed.size", Tier::L2, words::ARGS_TOO_LARGE, None, &[]);
+    findings.add("malformed.size", Tier::L2, phrases::ARGS_TOO_LARGE, None, &[]);
     Judgement {
         step,
         risk: findings.into_risk(false),
@@ -158,14 +158,16 @@ fn refuse_size(step: Step, cwd: PathBuf) -> Judgement {
 
 /// Judges what a step does: the commands of it, and the task of a tool.
 fn judge_work(
-    work: &StepAction,
-    running: Option<&JudgedLine>,
+    action: &StepAction,
+    judged_line: Option<&JudgedLine>,
     context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> (Vec<SubCommand>, Option<ToolTask>) {
-    let (mut commands, mut task) = (Vec::new(), None);
-    match work {
-        StepAction::Exec { args, .. } if let Some(line) = running => {
+    let mut commands = Vec::new();
+    let mut task = None;
+
+    match action {
+        StepAction::Exec { args, .. } if let Some(line) = judged_line => {
             malformed::check_args(args, findings);
             line.add_to(findings);
             commands = line.sub_commands();
@@ -175,7 +177,7 @@ fn judge_work(
             let seat = ArgPosition::From(0);
             command::judge_command(program, None, args, seat, 0, context, findings);
             if !context.in_line {
-                commands = pieces::sub_commands(work, context);
+                commands = pieces::sub_commands(action, context);
             }
         }
         StepAction::Shell { line } => {
@@ -184,7 +186,7 @@ fn judge_work(
         StepAction::Tool { name, input } => {
             task = tools::judge(name, input, context, findings);
             user_rules::check_command(name, None, &[], context, findings);
-            if let Some(host) = tools::web::host_of(work) {
+            if let Some(host) = tools::web::host_of(action) {
                 user_rules::check_command(name, None, &[host], context, findings);
             }
         }
@@ -194,8 +196,8 @@ fn judge_work(
 
 /// Whether the shell of a line is one that may be started without a question, whatever it is
 /// given.
-fn may_start_shell(work: &StepAction, context: &JudgeContext<'_>) -> bool {
-    let StepAction::Exec { program, args } = work else { return false };
+fn may_start_shell(action: &StepAction, context: &JudgeContext<'_>) -> bool {
+    let StepAction::Exec { program, args } = action else { return false };
     let mut findings = Findings::default();
     let asked = ["--version".to_owned()];
     let seat = ArgPosition::From(0);
@@ -236,17 +238,17 @@ pub const UNTRUSTED: &str = "folder.untrusted";
 fn check_folder_and_trust(context: &JudgeContext<'_>, findings: &mut Findings) {
     let shown = excerpt(&context.cwd.to_string_lossy());
     if context.policy_cx.world.kind(&context.cwd) != PathKind::Folder {
-        let say = words::CWD_MISSING.with("path", shown);
+        let say = phrases::CWD_MISSING.with("path", shown);
         findings.add("cwd.missing", Tier::L1, say, None, &[]);
     } else if !is_in_allowed_folder(context, findings) {
-        let say = words::CWD_OUTSIDE.with("path", shown);
+        let say = phrases::CWD_OUTSIDE.with("path", shown);
         findings.add("cwd.outside", Tier::L1, say, None, &[Effect::Outside]);
     }
     // A step that only reads, and by no settings of the project, needs no trust in it.
     let asks = findings.tier_or(Tier::L0) > Tier::L0;
     let steered = findings.of_folder && !findings.launch.empty_folder;
     if !context.policy_cx.place.trusted && (asks || steered) {
-        findings.add(UNTRUSTED, Tier::L1, words::FOLDER_UNTRUSTED, None, &[]);
+        findings.add(UNTRUSTED, Tier::L1, phrases::FOLDER_UNTRUSTED, None, &[]);
     }
 }
 
@@ -258,9 +260,9 @@ fn is_in_allowed_folder(context: &JudgeContext<'_>, findings: &Findings) -> bool
 }
 
 /// Masks where they cannot be turned back.
-fn check_masks(work: &StepAction, context: &JudgeContext<'_>, findings: &mut Findings) {
+fn check_masks(action: &StepAction, context: &JudgeContext<'_>, findings: &mut Findings) {
     let (tool, line);
-    let texts: Vec<&str> = match work {
+    let texts: Vec<&str> = match action {
         StepAction::Exec { program, args } => {
             args.iter().map(String::as_str).chain([program.as_str()]).collect()
         }
@@ -280,22 +282,22 @@ fn check_masks(work: &StepAction, context: &JudgeContext<'_>, findings: &mut Fin
 /// The needs the model itself declares for a step. They can only add.
 fn add_requirements(requires: Requires, findings: &mut Findings) {
     let said = [
-        (requires.confirm, "requires.confirm", Tier::L1, words::REQUIRES_CONFIRM, None),
+        (requires.confirm, "requires.confirm", Tier::L1, phrases::REQUIRES_CONFIRM, None),
         (
             requires.elevated,
             "requires.elevated",
             Tier::L2,
-            words::REQUIRES_ELEVATED,
+            phrases::REQUIRES_ELEVATED,
             Some(Effect::Elevate),
         ),
         (
             requires.network,
             "requires.network",
             Tier::L1,
-            words::REQUIRES_NETWORK,
+            phrases::REQUIRES_NETWORK,
             Some(Effect::Network),
         ),
-        (requires.write, "requires.write", Tier::L1, words::REQUIRES_WRITE, Some(Effect::Write)),
+        (requires.write, "requires.write", Tier::L1, phrases::REQUIRES_WRITE, Some(Effect::Write)),
     ];
     for (_, rule, tier, why, effect) in said.into_iter().filter(|(asked, ..)| *asked) {
         findings.add(rule, tier, why, None, effect.as_slice());
@@ -305,12 +307,12 @@ fn add_requirements(requires: Requires, findings: &mut Findings) {
 /// Applies the user's refusals, then the rules they lift. True: an L2 became a question.
 fn apply_limits(policy: &Policy, findings: &mut Findings) -> bool {
     if policy.limits.network == Limit::Refuse && findings.has(Effect::Network) {
-        findings.add("limit.network", Tier::L2, words::LIMIT_NETWORK, None, &[]);
+        findings.add("limit.network", Tier::L2, phrases::LIMIT_NETWORK, None, &[]);
     }
     if policy.limits.write == Limit::Refuse
         && (findings.has(Effect::Write) || findings.has(Effect::Delete))
     {
-        findings.add("limit.write", Tier::L2, words::LIMIT_WRITE, None, &[]);
+        findings.add("limit.write", Tier::L2, phrases::LIMIT_WRITE, None, &[]);
     }
     let mut lifted = false;
     for finding in findings.iter_mut().filter(|finding| finding.reason.tier == Tier::L2) {
@@ -324,7 +326,7 @@ fn apply_limits(policy: &Policy, findings: &mut Findings) -> bool {
         }
     }
     if policy.approval == ApprovalMode::Plan && findings.tier() > Tier::L0 {
-        findings.add(PLAN_MODE, Tier::L2, words::PLAN_MODE, None, &[]);
+        findings.add(PLAN_MODE, Tier::L2, phrases::PLAN_MODE, None, &[]);
     }
     lifted && findings.tier() < Tier::L2
 }
@@ -332,7 +334,7 @@ fn apply_limits(policy: &Policy, findings: &mut Findings) -> bool {
 /// Whether a rule of the user or the mode lets an L1 run unasked; says so. In a folder that is not
 /// trusted neither does.
 fn apply_allow_rules(
-    work: &StepAction,
+    action: &StepAction,
     program: Option<&Program>,
     context: &JudgeContext<'_>,
     findings: &mut Findings,
@@ -342,11 +344,11 @@ fn apply_allow_rules(
     if !policy_cx.place.trusted || is_asked || findings.tier() != Tier::L1 {
         return false;
     }
-    let asked = GrantQuestion { work, cwd: &context.cwd, program, findings, policy_cx };
-    let rule = grant::find_allowing_rule(asked, policy_cx.policy).map(ToString::to_string);
+    let question = GrantQuestion { work: action, cwd: &context.cwd, program, findings, policy_cx };
+    let rule = grant::find_allowing_rule(question, policy_cx.policy).map(ToString::to_string);
     let answer = match rule {
-        Some(rule) => Some(("allowed", words::ALLOWED.with("rule", rule))),
-        None => modes::answer(asked).map(|(id, say)| (id, say.into())),
+        Some(rule) => Some(("allowed", phrases::ALLOWED.with("rule", rule))),
+        None => modes::answer(question).map(|(id, say)| (id, say.into())),
     };
     if let Some((id, say)) = &answer {
         findings.add(*id, Tier::L0, say.clone(), None, &[]);
@@ -356,12 +358,12 @@ fn apply_allow_rules(
 
 /// The program to start: the step's own, or for a line the shell.
 fn find_program(
-    work: &StepAction,
+    action: &StepAction,
     task: Option<&ToolTask>,
     context: &JudgeContext<'_>,
 ) -> Option<Program> {
     let world = context.policy_cx.world;
-    match work {
+    match action {
         StepAction::Exec { program, args } if shell::shell_lookup_line(program, args).is_some() => {
             world.program("sh")
         }

@@ -26,8 +26,8 @@ pub struct TerminalProgram {
 }
 
 /// The first program of a step that wants the terminal.
-pub fn terminal_program(work: &StepAction) -> Option<TerminalProgram> {
-    match work {
+pub fn terminal_program(action: &StepAction) -> Option<TerminalProgram> {
+    match action {
         StepAction::Exec { program, args } => {
             let words: Vec<&str> =
                 std::iter::once(program).chain(args).map(String::as_str).collect();
@@ -83,7 +83,9 @@ fn wanted_by(words: &[&str], streams: Streams) -> Option<TerminalProgram> {
     if let Some(row) = ROWS.iter().find(|row| row.wants(name, args, streams)) {
         let subcommand = if row.subcommands.is_empty() { None } else { subcommand(row, args) };
         let name = subcommand.map_or_else(|| name.to_owned(), |sub| format!("{name} {sub}"));
-        let (works_without, is_editor) = (row.works_without, row.is_editor);
+        let works_without = row.works_without;
+        let is_editor = row.is_editor;
+
         let is_certain = row.is_certain();
         return Some(TerminalProgram { name, works_without, is_certain, is_editor });
     }
@@ -178,7 +180,7 @@ fn count_operands(mut args: &[&str], values: &str) -> usize {
 }
 
 /// Letters after one dash that may be options each; more are a value after one: `-lroot`.
-const MOST_LETTERS: usize = 4;
+const MAX_LETTERS: usize = 4;
 
 /// Whether one of these options is given: alone, with its value after `=`, or among letters.
 fn has_option(args: &[&str], options: &str) -> bool {
@@ -188,7 +190,7 @@ fn has_option(args: &[&str], options: &str) -> bool {
         options.iter().any(|option| {
             let letter = option.strip_prefix('-').filter(|rest| rest.chars().count() == 1);
             let cluster = arg.strip_prefix('-').filter(|rest| {
-                rest.len() <= MOST_LETTERS
+                rest.len() <= MAX_LETTERS
                     && rest.starts_with(|c: char| c.is_ascii_alphabetic())
                     && rest.chars().all(|c| c.is_ascii_alphanumeric())
             });

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::grant::suggest_grant;
 use super::policy::PolicyRule;
 use super::*;
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::{Effect, Requires, Risk, StepAction};
 
 mod closed;

@@ -8,7 +8,7 @@ use super::policy::PolicyRule;
 use super::sensitive::matches_glob;
 use super::spec::JudgeContext;
 use super::{paths, refusal};
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Tier;
 
 /// The rule of a step that a rule of the user asks about.
@@ -75,11 +75,11 @@ fn add_findings(
 ) {
     let policy = context.policy_cx.policy;
     if let Some(rule) = policy.denied.iter().find(|rule| applies(rule)) {
-        let say = words::DENIED.with("rule", rule.to_string());
+        let say = phrases::DENIED.with("rule", rule.to_string());
         findings.add("denied", Tier::L2, say, at, &[]);
     }
     if let Some(rule) = policy.asked.iter().find(|rule| applies(rule)) {
-        let say = words::ASKED_RULE.with("rule", rule.to_string());
+        let say = phrases::ASKED_RULE.with("rule", rule.to_string());
         findings.add(ASKED, Tier::L1, say, at, &[]);
     }
 }

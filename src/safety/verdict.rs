@@ -130,7 +130,10 @@ impl Judgement {
                 task => (None, task_words(name, input, task.as_ref())),
             },
         };
-        let (cwd, tier, launch) = (&self.cwd, self.risk.tier, &self.launch);
+        let cwd = &self.cwd;
+        let tier = self.risk.tier;
+        let launch = &self.launch;
+
         Seal::from_request(LaunchRequest { program, args: &args, cwd, tier, launch })
     }
 }

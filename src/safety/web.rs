@@ -3,7 +3,7 @@
 
 use url::{Host, Url};
 
-use avocet_core::i18n::{LocalizedText, Phrase, web as words};
+use avocet_core::i18n::{LocalizedText, Phrase, web as phrases};
 use avocet_core::text::cut;
 
 /// The tool, which begins the rules for its hosts: `web.fetch HOST`.
@@ -97,7 +97,7 @@ pub fn host_label(url: &Url) -> String {
 /// An address as a model writes it, by `https` if it says nothing.
 pub(super) fn parse_address(text: &str) -> Result<Url, LocalizedText> {
     let text = text.trim();
-    let wrong = || words::ADDRESS_WRONG.with("address", cut(text, MAX_SHOWN));
+    let wrong = || phrases::ADDRESS_WRONG.with("address", cut(text, MAX_SHOWN));
     let written = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
     let mut url = Url::parse(&written).map_err(|_| wrong())?;
     check_scheme(&url)?;
@@ -108,7 +108,7 @@ pub(super) fn parse_address(text: &str) -> Result<Url, LocalizedText> {
 fn check_scheme(url: &Url) -> Result<(), LocalizedText> {
     match url.scheme() {
         "https" | "http" => Ok(()),
-        scheme => Err(words::SCHEME_WRONG.with("scheme", cut(scheme, MAX_SHOWN))),
+        scheme => Err(phrases::SCHEME_WRONG.with("scheme", cut(scheme, MAX_SHOWN))),
     }
 }
 
@@ -156,7 +156,7 @@ impl FetchTask {
     /// # Errors
     /// A sentence for the model: why it is not followed, and what it may ask for.
     pub fn follow(&self, from: &Url, location: &str) -> Result<Url, LocalizedText> {
-        let wrong = |_| words::ADDRESS_WRONG.with("address", cut(location, MAX_SHOWN));
+        let wrong = |_| phrases::ADDRESS_WRONG.with("address", cut(location, MAX_SHOWN));
         let mut url = without_user(from.join(location).map_err(wrong)?);
         url.set_fragment(None);
         check_scheme(&url)?;
@@ -167,10 +167,10 @@ impl FetchTask {
         };
         let is_same = host == host_label(&self.url);
         if url.scheme() == "http" && (from.scheme() == "https" || !is_same) {
-            return Err(say(words::DOWNGRADES));
+            return Err(say(phrases::DOWNGRADES));
         }
         if !is_same && !self.allowed_hosts.contains(&host) {
-            return Err(say(words::OTHER_HOST));
+            return Err(say(phrases::OTHER_HOST));
         }
         self.check_host(&url)?;
         Ok(url)
@@ -179,7 +179,7 @@ impl FetchTask {
 
 /// The sentence about a host of this machine or a private network.
 pub fn private_error(url: &Url) -> LocalizedText {
-    words::PRIVATE.with("host", host_label(url))
+    phrases::PRIVATE.with("host", host_label(url))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Finds the command inside programs that run another one, and judges it as a command of
 //! its own.
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::{Effect, Tier};
 
 use super::checks::lines;
@@ -48,7 +48,7 @@ pub fn env(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
         Some((at, _)) => call.judge_inner(at, findings),
         // A step that runs by itself has no variables of the user that matter.
         None if prints_own_environment(call, tokens) => {}
-        None => call.ask("print", words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings),
+        None => call.ask("print", phrases::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings),
     }
     if tokens.iter().any(ArgToken::is_unknown) {
         judge_wrapped(call, tokens, 0, findings);
@@ -75,7 +75,7 @@ fn check_stripped_environment(
     });
     let flag = tokens.iter().find(|token| token.flag().is_some_and(|flag| names.contains(&flag)));
     if let (true, Some(token)) = (steered, flag) {
-        call.ask("strips", words::STRIPS_ENVIRONMENT, token.at, &[Effect::Exec], findings);
+        call.ask("strips", phrases::STRIPS_ENVIRONMENT, token.at, &[Effect::Exec], findings);
     }
 }
 
@@ -145,7 +145,7 @@ fn judge_variable(
 ) {
     findings.warn(Warning::EnvAssign);
     if !is_harmless_variable(name, value) {
-        let say = words::SETS_VARIABLE.with("name", excerpt(name));
+        let say = phrases::SETS_VARIABLE.with("name", excerpt(name));
         call.ask("variable", say, at, &[Effect::Exec], findings);
         lines::judge_variable(name, value, call, at, findings);
     }
@@ -194,37 +194,37 @@ const HARMLESS: &[&str] = &[
 
 #[rustfmt::skip]
 const CODE: &[(&str, avocet_core::i18n::Phrase, Effect)] = &[
-    ("rm -rf", words::CODE_DELETES, Effect::Delete),
-    ("rmtree", words::CODE_DELETES, Effect::Delete),
-    ("rmSync", words::CODE_DELETES, Effect::Delete),
-    ("rm_rf", words::CODE_DELETES, Effect::Delete),
-    ("remove_dir_all", words::CODE_DELETES, Effect::Delete),
-    ("unlink", words::CODE_DELETES, Effect::Delete),
-    ("os.remove", words::CODE_DELETES, Effect::Delete),
-    ("os.system", words::CODE_STARTS, Effect::Exec),
-    ("subprocess", words::CODE_STARTS, Effect::Exec),
-    ("child_process", words::CODE_STARTS, Effect::Exec),
-    ("execSync", words::CODE_STARTS, Effect::Exec),
-    ("system(", words::CODE_STARTS, Effect::Exec),
-    ("popen", words::CODE_STARTS, Effect::Exec),
-    ("socket", words::CODE_NETWORK, Effect::Network),
-    ("urllib", words::CODE_NETWORK, Effect::Network),
-    ("requests.", words::CODE_NETWORK, Effect::Network),
-    ("fetch(", words::CODE_NETWORK, Effect::Network),
-    ("/inet/", words::CODE_NETWORK, Effect::Network),
-    ("http://", words::CODE_NETWORK, Effect::Network),
-    ("https://", words::CODE_NETWORK, Effect::Network),
-    ("socket", words::CODE_NETWORK, Effect::Send),
-    ("/inet/", words::CODE_NETWORK, Effect::Send),
-    ("smtplib", words::CODE_NETWORK, Effect::Send),
-    ("requests.p", words::CODE_NETWORK, Effect::Send),
-    (".post(", words::CODE_NETWORK, Effect::Send),
-    ("'POST'", words::CODE_NETWORK, Effect::Send),
-    ("\"POST\"", words::CODE_NETWORK, Effect::Send),
-    ("environ", words::CODE_ENVIRONMENT, Effect::Secret),
-    ("process.env", words::CODE_ENVIRONMENT, Effect::Secret),
-    ("ENVIRON", words::CODE_ENVIRONMENT, Effect::Secret),
-    ("%ENV", words::CODE_ENVIRONMENT, Effect::Secret),
+    ("rm -rf", phrases::CODE_DELETES, Effect::Delete),
+    ("rmtree", phrases::CODE_DELETES, Effect::Delete),
+    ("rmSync", phrases::CODE_DELETES, Effect::Delete),
+    ("rm_rf", phrases::CODE_DELETES, Effect::Delete),
+    ("remove_dir_all", phrases::CODE_DELETES, Effect::Delete),
+    ("unlink", phrases::CODE_DELETES, Effect::Delete),
+    ("os.remove", phrases::CODE_DELETES, Effect::Delete),
+    ("os.system", phrases::CODE_STARTS, Effect::Exec),
+    ("subprocess", phrases::CODE_STARTS, Effect::Exec),
+    ("child_process", phrases::CODE_STARTS, Effect::Exec),
+    ("execSync", phrases::CODE_STARTS, Effect::Exec),
+    ("system(", phrases::CODE_STARTS, Effect::Exec),
+    ("popen", phrases::CODE_STARTS, Effect::Exec),
+    ("socket", phrases::CODE_NETWORK, Effect::Network),
+    ("urllib", phrases::CODE_NETWORK, Effect::Network),
+    ("requests.", phrases::CODE_NETWORK, Effect::Network),
+    ("fetch(", phrases::CODE_NETWORK, Effect::Network),
+    ("/inet/", phrases::CODE_NETWORK, Effect::Network),
+    ("http://", phrases::CODE_NETWORK, Effect::Network),
+    ("https://", phrases::CODE_NETWORK, Effect::Network),
+    ("socket", phrases::CODE_NETWORK, Effect::Send),
+    ("/inet/", phrases::CODE_NETWORK, Effect::Send),
+    ("smtplib", phrases::CODE_NETWORK, Effect::Send),
+    ("requests.p", phrases::CODE_NETWORK, Effect::Send),
+    (".post(", phrases::CODE_NETWORK, Effect::Send),
+    ("'POST'", phrases::CODE_NETWORK, Effect::Send),
+    ("\"POST\"", phrases::CODE_NETWORK, Effect::Send),
+    ("environ", phrases::CODE_ENVIRONMENT, Effect::Secret),
+    ("process.env", phrases::CODE_ENVIRONMENT, Effect::Secret),
+    ("ENVIRON", phrases::CODE_ENVIRONMENT, Effect::Secret),
+    ("%ENV", phrases::CODE_ENVIRONMENT, Effect::Secret),
 ];
 
 /// `fd -x COMMAND`: the rest runs for each file.

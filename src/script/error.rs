@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use avocet_core::i18n::{Localize, LocalizedText, Phrase, script_run as words};
+use avocet_core::i18n::{Localize, LocalizedText, Phrase, script_run as phrases};
 use avocet_core::text;
 
 /// Line and column, counted from 1.
@@ -23,8 +23,8 @@ pub struct Location {
 }
 
 impl Location {
-    pub fn new(file: &str, place: SourcePosition) -> Location {
-        Location { file: file.to_owned(), position: place }
+    pub fn new(file: &str, position: SourcePosition) -> Location {
+        Location { file: file.to_owned(), position }
     }
 }
 
@@ -57,7 +57,7 @@ pub enum ErrorCause {
 }
 
 /// How many callers an error names.
-const MOST_CALLERS: usize = 8;
+const MAX_CALLERS: usize = 8;
 
 impl LocatedError {
     pub fn new(what: impl Into<LocalizedText>) -> LocatedError {
@@ -70,8 +70,8 @@ impl LocatedError {
         }
     }
 
-    pub fn with_location(what: impl Into<LocalizedText>, spot: Location) -> LocatedError {
-        LocatedError { location: Some(spot), ..LocatedError::new(what) }
+    pub fn with_location(what: impl Into<LocalizedText>, location: Location) -> LocatedError {
+        LocatedError { location: Some(location), ..LocatedError::new(what) }
     }
 
     #[must_use]
@@ -83,12 +83,12 @@ impl LocatedError {
     /// The same failure, with this place if it has none of its own. An error that came out of
     /// another script gets it as the place of the call.
     #[must_use]
-    pub fn or_location(mut self, file: &str, place: SourcePosition) -> LocatedError {
+    pub fn or_location(mut self, file: &str, position: SourcePosition) -> LocatedError {
         let left = std::mem::take(&mut self.left_script);
         if self.location.is_none() {
-            self.location = Some(Location::new(file, place));
-        } else if left && self.callers.0.len() < MOST_CALLERS {
-            self.callers.0.push(Location::new(file, place));
+            self.location = Some(Location::new(file, position));
+        } else if left && self.callers.0.len() < MAX_CALLERS {
+            self.callers.0.push(Location::new(file, position));
         }
         self
     }
@@ -108,14 +108,14 @@ impl LocatedError {
 
 impl Localize for LocatedError {
     fn localized(&self) -> LocalizedText {
-        let located = |words: Phrase, at: &Location, what: LocalizedText| {
-            let Location { file, position } = at;
-            let said = words.with("file", file.clone()).with("line", position.line);
-            said.with("column", position.column).with("what", what)
+        let located = |phrase: Phrase, location: &Location, text: LocalizedText| {
+            let Location { file, position } = location;
+            let said = phrase.with("file", file.clone()).with("line", position.line);
+            said.with("column", position.column).with("what", text)
         };
         let message = self.message.clone();
-        let first = self.location.iter().fold(message, |what, at| located(words::AT, at, what));
-        self.callers.0.iter().fold(first, |what, at| located(words::CALLED_AT, at, what))
+        let first = self.location.iter().fold(message, |what, at| located(phrases::AT, at, what));
+        self.callers.0.iter().fold(first, |what, at| located(phrases::CALLED_AT, at, what))
     }
 }
 
@@ -128,20 +128,20 @@ impl fmt::Display for LocatedError {
 impl std::error::Error for LocatedError {}
 
 impl From<ScriptError> for LocatedError {
-    fn from(fault: ScriptError) -> LocatedError {
-        LocatedError::new(fault.0).caused_by(fault.1)
+    fn from(error: ScriptError) -> LocatedError {
+        LocatedError::new(error.0).caused_by(error.1)
     }
 }
 
 impl From<LocalizedText> for LocatedError {
-    fn from(what: LocalizedText) -> LocatedError {
-        LocatedError::new(what)
+    fn from(text: LocalizedText) -> LocatedError {
+        LocatedError::new(text)
     }
 }
 
 impl From<Phrase> for LocatedError {
-    fn from(what: Phrase) -> LocatedError {
-        LocatedError::new(what)
+    fn from(phrase: Phrase) -> LocatedError {
+        LocatedError::new(phrase)
     }
 }
 
@@ -167,14 +167,14 @@ impl Localize for ScriptError {
 }
 
 impl From<LocalizedText> for ScriptError {
-    fn from(say: LocalizedText) -> ScriptError {
-        ScriptError(say, ErrorCause::default())
+    fn from(text: LocalizedText) -> ScriptError {
+        ScriptError(text, ErrorCause::default())
     }
 }
 
 impl From<Phrase> for ScriptError {
-    fn from(word: Phrase) -> ScriptError {
-        ScriptError(word.into(), ErrorCause::default())
+    fn from(phrase: Phrase) -> ScriptError {
+        ScriptError(phrase.into(), ErrorCause::default())
     }
 }
 
@@ -233,9 +233,9 @@ pub enum ScriptFlow {
 impl ScriptFlow {
     /// The same reason; a failure gets this place if it has none of its own.
     #[must_use]
-    pub fn or_location(self, file: &str, place: SourcePosition) -> ScriptFlow {
+    pub fn or_location(self, file: &str, position: SourcePosition) -> ScriptFlow {
         match self {
-            ScriptFlow::Failed(failure) => failure.or_location(file, place).into(),
+            ScriptFlow::Failed(failure) => failure.or_location(file, position).into(),
             other => other,
         }
     }
@@ -256,26 +256,26 @@ impl ScriptFlow {
 }
 
 impl From<LocatedError> for ScriptFlow {
-    fn from(failure: LocatedError) -> ScriptFlow {
-        ScriptFlow::Failed(Box::new(failure))
+    fn from(error: LocatedError) -> ScriptFlow {
+        ScriptFlow::Failed(Box::new(error))
     }
 }
 
 impl From<ScriptError> for ScriptFlow {
-    fn from(fault: ScriptError) -> ScriptFlow {
-        LocatedError::from(fault).into()
+    fn from(error: ScriptError) -> ScriptFlow {
+        LocatedError::from(error).into()
     }
 }
 
 impl From<LocalizedText> for ScriptFlow {
-    fn from(what: LocalizedText) -> ScriptFlow {
-        LocatedError::new(what).into()
+    fn from(text: LocalizedText) -> ScriptFlow {
+        LocatedError::new(text).into()
     }
 }
 
 impl From<Phrase> for ScriptFlow {
-    fn from(what: Phrase) -> ScriptFlow {
-        LocatedError::new(what).into()
+    fn from(phrase: Phrase) -> ScriptFlow {
+        LocatedError::new(phrase).into()
     }
 }
 

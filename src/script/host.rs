@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::error::StepError;
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
     FormField, Message, Observation, Params, Risk, Step, StepAction, Truncation, Usage,
@@ -27,10 +27,10 @@ pub trait ScriptHost: Send {
     }
 
     /// Reports an event; never waits.
-    fn emit(&mut self, told: ScriptEvent);
+    fn emit(&mut self, event: ScriptEvent);
 
     /// Asks the user whether a script may make a call. `false` without a user.
-    fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool>;
+    fn confirm(&mut self, text: LocalizedText) -> BoxFuture<'_, bool>;
 
     /// Asks the user for an input. `None`: it was not answered.
     fn ask_input(&mut self, _question: InputQuestion) -> BoxFuture<'_, Option<InputAnswer>> {
@@ -47,8 +47,8 @@ pub trait ScriptHost: Send {
     /// permissions is asked only if the policy asks nothing about the step.
     fn run_step(
         &mut self,
-        work: StepAction,
-        permission: Option<LocalizedText>,
+        action: StepAction,
+        text: Option<LocalizedText>,
     ) -> BoxFuture<'_, Result<String, StepError>>;
 
     /// Is cancelled when the run is stopped: whatever it computes ends.
@@ -77,7 +77,7 @@ pub trait ScriptHost: Send {
         _key: PackKey,
         _value: Option<Value>,
     ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
-        Box::pin(future::ready(Err(words::NO_STORE.into())))
+        Box::pin(future::ready(Err(phrases::NO_STORE.into())))
     }
 }
 

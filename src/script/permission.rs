@@ -11,10 +11,10 @@ use super::error::{ScriptError, quoted};
 use super::source;
 use super::template::print;
 use avocet_config::suggest;
-use avocet_core::i18n::{LocalizedText, script as words, script_run as run_words};
+use avocet_core::i18n::{LocalizedText, script as phrases, script_run as run_words};
 
 /// Maximum number of rules in one script.
-const MOST_RULES: usize = 1000;
+const MAX_RULES: usize = 1000;
 
 /// The decision about one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl CallVerdict {
             "deny" => Ok(CallVerdict::Deny),
             "confirm" => Ok(CallVerdict::Confirm),
             other => {
-                let said = words::PERMISSION_ACTION.with("action", quoted(other));
+                let said = phrases::PERMISSION_ACTION.with("action", quoted(other));
                 Err(with_nearest(said, other, &["allow", "deny", "confirm"]))
             }
         }
@@ -79,7 +79,7 @@ impl CallNames {
 /// lift the rules below it, and is ignored for safety.
 pub fn ignored_setting_note(permissions: &Value) -> Option<LocalizedText> {
     let overwrite = permissions.get("overwriteAction").filter(|action| !action.is_null());
-    overwrite.map(|_| words::PERMISSION_OVERWRITE.into())
+    overwrite.map(|_| phrases::PERMISSION_OVERWRITE.into())
 }
 
 /// The parsed rules of a script.
@@ -108,14 +108,14 @@ impl Rules {
     /// the one that forbids.
     pub fn read(permissions: &Value) -> Result<Rules, ScriptError> {
         let Value::Object(map) = permissions else {
-            return Err(words::PERMISSION_NO_MAP.into());
+            return Err(phrases::PERMISSION_NO_MAP.into());
         };
         check_keys(map, KEYS)?;
         let ai = map.get("ai").filter(|ai| !ai.is_null());
         match ai {
             None => {}
             Some(Value::Object(ai)) => check_keys(ai, AI_KEYS)?,
-            Some(_) => return Err(words::PERMISSION_NO_MAP.into()),
+            Some(_) => return Err(phrases::PERMISSION_NO_MAP.into()),
         }
         let calls = ai.and_then(|ai| ai.get("call"));
         let items: &[Value] = match calls {
@@ -123,8 +123,8 @@ impl Rules {
             Some(Value::Array(items)) => items,
             Some(one) => std::slice::from_ref(one),
         };
-        if items.len() > MOST_RULES {
-            return Err(words::PERMISSION_MANY.with("limit", MOST_RULES).into());
+        if items.len() > MAX_RULES {
+            return Err(phrases::PERMISSION_MANY.with("limit", MAX_RULES).into());
         }
         let mut rules = Vec::new();
         for item in items {
@@ -155,10 +155,10 @@ impl Rules {
             (verdict != CallVerdict::Allow || names.has_own(&rule.name)).then_some(verdict)
         };
         let rules = self.rules.iter().filter(|rule| names.has(&rule.name));
-        let said: Vec<CallVerdict> = rules.filter_map(verdict).collect();
+        let verdicts: Vec<CallVerdict> = rules.filter_map(verdict).collect();
         [CallVerdict::Deny, CallVerdict::Confirm, CallVerdict::Allow]
             .into_iter()
-            .find(|verdict| said.contains(verdict))
+            .find(|verdict| verdicts.contains(verdict))
     }
 
     /// Whether a rule forbids these arguments, whatever it allows.
@@ -180,14 +180,14 @@ fn check_keys(map: &Map<String, Value>, known: &[&str]) -> Result<(), ScriptErro
         return Ok(());
     };
     let list = known.join(", ");
-    let said = words::PERMISSION_KEY.with("name", quoted(name)).with("list", list);
+    let said = phrases::PERMISSION_KEY.with("name", quoted(name)).with("list", list);
     Err(with_nearest(said, name, known))
 }
 
-fn with_nearest(said: LocalizedText, name: &str, known: &[&str]) -> ScriptError {
+fn with_nearest(text: LocalizedText, name: &str, known: &[&str]) -> ScriptError {
     match suggest::nearest(name, known.iter().copied()).first() {
-        Some(near) => run_words::DID_YOU_MEAN.with("what", said).with("near", quoted(near)).into(),
-        None => said.into(),
+        Some(near) => run_words::DID_YOU_MEAN.with("what", text).with("near", quoted(near)).into(),
+        None => text.into(),
     }
 }
 
@@ -255,15 +255,15 @@ fn parse_rule(item: &Value) -> Result<Rule, ScriptError> {
                     [("action".to_owned(), Value::from(action.as_str()))].into_iter().collect();
                 parse_detailed_rule(name, &details)
             }
-            _ => Err(words::PERMISSION_NO_NAME.with("rule", quoted(&item.to_string())).into()),
+            _ => Err(phrases::PERMISSION_NO_NAME.with("rule", quoted(&item.to_string())).into()),
         },
-        other => Err(words::PERMISSION_NO_NAME.with("rule", quoted(&other.to_string())).into()),
+        other => Err(phrases::PERMISSION_NO_NAME.with("rule", quoted(&other.to_string())).into()),
     }
 }
 
 fn parse_detailed_rule(name: &str, details: &Map<String, Value>) -> Result<Rule, ScriptError> {
     if name.starts_with('!') {
-        return Err(words::PERMISSION_NEGATIVE.with("name", quoted(name)).into());
+        return Err(phrases::PERMISSION_NEGATIVE.with("name", quoted(name)).into());
     }
     let action = match details.get("action") {
         None | Some(Value::Null) => CallVerdict::Allow,
@@ -272,7 +272,7 @@ fn parse_detailed_rule(name: &str, details: &Map<String, Value>) -> Result<Rule,
     let mut parameters = Vec::new();
     let named = details.get("parameters").filter(|named| !named.is_null());
     if let Some(named) = named {
-        let named = named.as_object().ok_or(words::PERMISSION_PARAMETERS)?;
+        let named = named.as_object().ok_or(phrases::PERMISSION_PARAMETERS)?;
         for (name, globs) in named {
             let globs = match globs {
                 Value::Array(globs) => globs.clone(),
@@ -301,7 +301,7 @@ fn build_name_glob(text: &str) -> Result<GlobMatcher, ScriptError> {
 /// A star matches `/` as well, so that a folder's rule covers any depth below it.
 fn build_glob(text: &str) -> Result<GlobMatcher, ScriptError> {
     let wrong = |error: globset::Error| {
-        words::PERMISSION_GLOB.with("glob", quoted(text)).with("why", error.kind().to_string())
+        phrases::PERMISSION_GLOB.with("glob", quoted(text)).with("why", error.kind().to_string())
     };
     let built = GlobBuilder::new(text)
         .literal_separator(false)

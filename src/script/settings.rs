@@ -26,17 +26,17 @@ const LIST: &[&str] = &["array", "string"];
 const LIST_OR_MAP: &[&str] = &["array", "object", "string"];
 const ANY: &[&str] = &[];
 
-const fn of(name: &'static str, types: &'static [&'static str], about: Phrase) -> SettingSpec {
-    SettingSpec { name, types, choices: &[], about }
+const fn of(name: &'static str, types: &'static [&'static str], phrase: Phrase) -> SettingSpec {
+    SettingSpec { name, types, choices: &[], about: phrase }
 }
 
 const fn one_of(
     name: &'static str,
     types: &'static [&'static str],
     choices: &'static [&'static str],
-    about: Phrase,
+    phrase: Phrase,
 ) -> SettingSpec {
-    SettingSpec { name, types, choices, about }
+    SettingSpec { name, types, choices, about: phrase }
 }
 
 const THINK_MODES: &[&str] = &["off", "last", "first", "deep"];

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::error::LocatedError;
 use super::syntax::{self, Document};
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 
 /// How deep folders are searched, and how many entries are examined.
-const DEEPEST: usize = 4;
-const MOST_ENTRIES: usize = 20_000;
+const MAX_DEPTH: usize = 4;
+const MAX_ENTRIES: usize = 20_000;
 /// The file name extensions of scripts.
 pub const ENDINGS: &[&str] = &[".ai.yaml", ".ai.yml"];
 
@@ -93,10 +93,10 @@ impl ScriptLibrary {
 
     /// The files of the scripts in a folder and below those of this run.
     pub fn paths(&self, from: &Path) -> Vec<PathBuf> {
-        let mut budget = MOST_ENTRIES;
+        let mut budget = MAX_ENTRIES;
         let mut out = Vec::new();
         let given = self.folders.iter().map(|folder| (normalize_path(folder), 1));
-        let mut open: Vec<_> = given.chain([(normalize_path(from), DEEPEST)]).collect();
+        let mut open: Vec<_> = given.chain([(normalize_path(from), MAX_DEPTH)]).collect();
         let mut seen = BTreeSet::new();
         while let Some((folder, depth)) = open.pop() {
             if !seen.insert(folder.clone()) {
@@ -106,7 +106,7 @@ impl ScriptLibrary {
                 budget -= 1;
                 let path = folder.join(&entry.name);
                 if entry.is_folder {
-                    if depth < DEEPEST && !entry.name.starts_with('.') {
+                    if depth < MAX_DEPTH && !entry.name.starts_with('.') {
                         open.push((path, depth + 1));
                     }
                 } else if is_script(&entry.name) {
@@ -131,7 +131,7 @@ impl ScriptLibrary {
             None => (asked, None),
         };
         let missing =
-            || LocatedError::new(words::NO_SCRIPT.with("name", super::error::quoted(name)));
+            || LocatedError::new(phrases::NO_SCRIPT.with("name", super::error::quoted(name)));
         if package.is_empty() || package.contains('\0') {
             return Err(missing());
         }
@@ -148,7 +148,7 @@ impl ScriptLibrary {
         let has_extension = Path::new(package).extension().is_some() && !is_script(package);
         let path = normalize_path(&from.join(package));
         Err(if has_extension && matches!(self.files.read(&path), Ok(Some(_))) {
-            LocatedError::new(words::NO_SCRIPT_FILE.with("name", super::error::quoted(name)))
+            LocatedError::new(phrases::NO_SCRIPT_FILE.with("name", super::error::quoted(name)))
         } else {
             missing()
         })
@@ -246,7 +246,7 @@ impl ScriptLibrary {
 
     fn find_by_id(&self, id: &str, from: &Path) -> Result<Option<ScriptSource>, LocatedError> {
         let mut seen = BTreeSet::new();
-        let mut budget = MOST_ENTRIES;
+        let mut budget = MAX_ENTRIES;
         // The script's own folder is searched first, without its sub-folders.
         let direct = std::iter::once(from).chain(self.folders.iter().map(PathBuf::as_path));
         for folder in direct {
@@ -262,7 +262,7 @@ impl ScriptLibrary {
         for folder in folders.iter().map(PathBuf::as_path).chain([from]) {
             // The script's own folder is searched deeply only if it was given as well.
             let is_given = folders.iter().any(|given| given == folder);
-            let deep = if is_given { DEEPEST } else { 1 };
+            let deep = if is_given { MAX_DEPTH } else { 1 };
             // The nearest folder comes first, and in it the first name.
             let mut open = VecDeque::from([(folder.to_owned(), 0)]);
             while let Some((folder, depth)) = open.pop_front() {

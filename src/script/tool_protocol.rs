@@ -12,11 +12,11 @@ use super::text::{args, delimiters, json5};
 use avocet_core::text::one_line;
 
 /// Maximum number of calls taken from one reply.
-const MOST_CALLS: usize = 64;
+const MAX_CALLS: usize = 64;
 /// Longest line that is parsed as a call, in bytes.
-const LONGEST_LINE: usize = 64 * 1024;
+const MAX_LINE: usize = 64 * 1024;
 /// Maximum number of examples shown for one parameter.
-const MOST_EXAMPLES: usize = 5;
+const MAX_EXAMPLES: usize = 5;
 
 /// A tool as it is shown to a model.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,7 +68,7 @@ impl Param {
             seen.push(value.clone());
             new
         });
-        out.truncate(MOST_EXAMPLES);
+        out.truncate(MAX_EXAMPLES);
         out
     }
 }
@@ -214,7 +214,7 @@ pub fn parse_calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<ParsedToo
             c.is_whitespace() || c.is_ascii_digit() || "-*•.)`>".contains(c)
         });
         let from = rest.split_at(line.len() - indent.len()).1;
-        match parse_call(from, &is_tool).filter(|_| out.len() < MOST_CALLS) {
+        match parse_call(from, &is_tool).filter(|_| out.len() < MAX_CALLS) {
             Some((call, after)) => {
                 out.push(call);
                 // A line may contain several calls.
@@ -251,7 +251,7 @@ fn parse_call<'a>(
     let Some(open) = rest.strip_prefix('(') else {
         return Some((ParsedToolCall { id, args: Vec::new() }, rest));
     };
-    let bound = (0..=LONGEST_LINE.min(open.len())).rev().find(|at| open.is_char_boundary(*at))?;
+    let bound = (0..=MAX_LINE.min(open.len())).rev().find(|at| open.is_char_boundary(*at))?;
     let (within, _) = delimiters::bracket_content(open.split_at(bound).0, ')')?;
     let rest = open.split_at(within.len() + 1).1;
     Some((ParsedToolCall { id, args: parse_args(within) }, rest))
@@ -390,7 +390,7 @@ mod tests {
             read("@weather(process.exit(1), `${x}`)"),
             ["@weather(\"process.exit(1)\", \"${x}\")"]
         );
-        assert_eq!(parse_calls(&"@now\n".repeat(1000), |_| true).len(), MOST_CALLS);
+        assert_eq!(parse_calls(&"@now\n".repeat(1000), |_| true).len(), MAX_CALLS);
     }
 
     proptest! {

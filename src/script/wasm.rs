@@ -8,10 +8,10 @@ use wasmi::{
 };
 
 use super::error::{ScriptError, quoted};
-use avocet_core::i18n::script as words;
+use avocet_core::i18n::script as phrases;
 
 /// Largest module, in bytes.
-pub const LARGEST: usize = 16 * 1024 * 1024;
+pub const MAX_SIZE: usize = 16 * 1024 * 1024;
 /// Fuel of one call; about a second of computing.
 const FUEL: u64 = 200_000_000;
 /// Bytes of the memories of one module.
@@ -33,8 +33,8 @@ impl std::fmt::Debug for Module {
 impl Module {
     /// Parses a module and runs its start function.
     pub fn read(bytes: &[u8]) -> Result<Module, ScriptError> {
-        if bytes.len() > LARGEST {
-            return Err(words::WASM_LARGE.with("megabytes", LARGEST / (1024 * 1024)).into());
+        if bytes.len() > MAX_SIZE {
+            return Err(phrases::WASM_LARGE.with("megabytes", MAX_SIZE / (1024 * 1024)).into());
         }
         let mut config = Config::default();
         config.consume_fuel(true);
@@ -42,7 +42,7 @@ impl Module {
         let module = wasmi::Module::new(&engine, bytes).map_err(|error| module_error(&error))?;
         if let Some(import) = module.imports().next() {
             let name = format!("{}.{}", import.module(), import.name());
-            return Err(words::WASM_IMPORT.with("name", quoted(&name)).into());
+            return Err(phrases::WASM_IMPORT.with("name", quoted(&name)).into());
         }
         let limits = StoreLimitsBuilder::new()
             .memory_size(MEMORY)
@@ -78,20 +78,20 @@ impl Module {
 
     /// Calls a function. No result is null, several are a list.
     pub fn call(&mut self, name: &str, args: &[Value]) -> Result<Value, ScriptError> {
-        let no_function = || ScriptError::from(words::WASM_FUNCTION.with("name", quoted(name)));
+        let no_function = || ScriptError::from(phrases::WASM_FUNCTION.with("name", quoted(name)));
         let (_, of) =
             self.functions.iter().find(|(known, _)| known == name).ok_or_else(no_function)?;
         let function = self.instance.get_func(&self.store, name).ok_or_else(no_function)?;
         let args = spread_args(args, of.params().len());
         if args.len() != of.params().len() {
             let counted =
-                words::WASM_COUNT.with("name", quoted(name)).with("wanted", of.params().len());
+                phrases::WASM_COUNT.with("name", quoted(name)).with("wanted", of.params().len());
             return Err(counted.with("given", args.len()).into());
         }
         let mut inputs = Vec::new();
         for (value, of) in args.iter().zip(of.params()) {
             let no_number = || {
-                words::WASM_NUMBER
+                phrases::WASM_NUMBER
                     .with("name", quoted(name))
                     .with("value", quoted(&value.to_string()))
             };
@@ -181,16 +181,16 @@ fn json_number(value: f64) -> Value {
 }
 
 fn module_error(error: &wasmi::Error) -> ScriptError {
-    words::WASM_BROKEN.with("why", quoted(&error.to_string())).into()
+    phrases::WASM_BROKEN.with("why", quoted(&error.to_string())).into()
 }
 
 fn trap_error(error: &wasmi::Error) -> ScriptError {
     match error.as_trap_code() {
-        Some(TrapCode::OutOfFuel) => ScriptError::limit(words::WASM_FUEL),
+        Some(TrapCode::OutOfFuel) => ScriptError::limit(phrases::WASM_FUEL),
         Some(TrapCode::GrowthOperationLimited) => {
-            ScriptError::limit(words::WASM_MEMORY.with("megabytes", MEMORY / (1024 * 1024)))
+            ScriptError::limit(phrases::WASM_MEMORY.with("megabytes", MEMORY / (1024 * 1024)))
         }
-        Some(TrapCode::StackOverflow) => ScriptError::limit(words::WASM_STACK),
+        Some(TrapCode::StackOverflow) => ScriptError::limit(phrases::WASM_STACK),
         _ => module_error(error),
     }
 }

@@ -2,7 +2,7 @@
 //! secrets, and read. A missing file does not stop the message.
 
 use super::turn_scope::TurnScope;
-use avocet_core::i18n::{LocalizedText, prompt as words};
+use avocet_core::i18n::{LocalizedText, prompt as phrases};
 use avocet_core::protocol::{
     AttachmentInfo, Decision, Event, Image, Mention, Notice, PastedImage, Question,
 };
@@ -10,8 +10,8 @@ use avocet_safety::{self as safety, ClearedStep, NeedsApproval, PathKind, Verdic
 use avocet_tools::attachments::{self, Attachment};
 
 /// The maximum number of files in one message, and of images.
-const MOST: usize = 20;
-const MOST_IMAGES: usize = 8;
+const MAX_FILES: usize = 20;
+const MAX_IMAGES: usize = 8;
 
 /// Why a prompt was not sent.
 #[derive(Debug)]
@@ -45,9 +45,9 @@ impl AttachmentRead {
             return Ok(());
         }
         self.named_count += 1;
-        if self.named_count > MOST {
-            if self.named_count == MOST + 1 {
-                warn(scope, words::ATTACH_MANY.with("most", MOST)).await;
+        if self.named_count > MAX_FILES {
+            if self.named_count == MAX_FILES + 1 {
+                warn(scope, phrases::ATTACH_MANY.with("most", MAX_FILES)).await;
             }
             return Ok(());
         }
@@ -65,7 +65,7 @@ impl AttachmentRead {
             }
             // `@someone` is not a file, and needs no report.
             if mention.path.contains(['/', '.']) || mention.lines.is_some() {
-                warn(scope, words::ATTACH_MISSING.with("name", mention.as_typed())).await;
+                warn(scope, phrases::ATTACH_MISSING.with("name", mention.as_typed())).await;
             }
             return Ok(());
         };
@@ -97,8 +97,8 @@ impl AttachmentRead {
 
     /// False if there are too many.
     async fn add_image(&mut self, scope: &mut TurnScope, image: Image) -> bool {
-        if self.images.len() == MOST_IMAGES {
-            warn(scope, words::IMAGES_MANY.with("most", MOST_IMAGES)).await;
+        if self.images.len() == MAX_IMAGES {
+            warn(scope, phrases::IMAGES_MANY.with("most", MAX_IMAGES)).await;
             return false;
         }
         self.images.push(image);
@@ -113,7 +113,7 @@ impl AttachmentRead {
                 model.learn().await;
             }
             if !model.takes_documents() {
-                let say = words::DOCUMENTS_NOT_TAKEN.with("model", model.name());
+                let say = phrases::DOCUMENTS_NOT_TAKEN.with("model", model.name());
                 return Some(say.with("name", first.name.as_str()));
             }
         }
@@ -124,7 +124,7 @@ impl AttachmentRead {
         if model.takes_images() {
             return None;
         }
-        let say = words::IMAGES_NOT_TAKEN.with("model", model.name());
+        let say = phrases::IMAGES_NOT_TAKEN.with("model", model.name());
         Some(say.with("name", first.name.as_str()))
     }
 }
@@ -135,14 +135,16 @@ pub(super) async fn read_inserted(
     mention: &Mention,
 ) -> Result<Attachment, ExpansionStop> {
     let Some(mention) = resolve_mention(scope, mention) else {
-        return Err(ExpansionStop::Unsent(words::INSERT_MISSING.with("name", mention.as_typed())));
+        return Err(ExpansionStop::Unsent(
+            phrases::INSERT_MISSING.with("name", mention.as_typed()),
+        ));
     };
     let read = read_mention(scope, &mention).await?;
-    read.map_err(|why| ExpansionStop::Unsent(words::NOT_SENT.with("why", why)))
+    read.map_err(|why| ExpansionStop::Unsent(phrases::NOT_SENT.with("why", why)))
 }
 
-async fn warn(scope: &mut TurnScope, say: LocalizedText) {
-    scope.emit(Event::Notice(Notice::warning(say))).await;
+async fn warn(scope: &mut TurnScope, text: LocalizedText) {
+    scope.emit(Event::Notice(Notice::warning(text))).await;
 }
 
 /// The existing file. Chinese is written without blanks, so a path may include the words after it:
@@ -176,10 +178,10 @@ async fn read_mention(
         Verdict::Run(cleared) => cleared,
         Verdict::Ask(held) => match ask_approval(scope, held).await? {
             Some(cleared) => cleared,
-            None => return Ok(Err(words::ATTACH_DECLINED.with("name", mention.as_typed()))),
+            None => return Ok(Err(phrases::ATTACH_DECLINED.with("name", mention.as_typed()))),
         },
         Verdict::Refuse(_) => {
-            return Ok(Err(words::ATTACH_DECLINED.with("name", mention.as_typed())));
+            return Ok(Err(phrases::ATTACH_DECLINED.with("name", mention.as_typed())));
         }
     };
     let mention = mention.clone();
@@ -188,22 +190,22 @@ async fn read_mention(
     let task = tokio::task::spawn_blocking(read);
     match task.await {
         Ok(read) => Ok(read),
-        Err(error) => Ok(Err(words::NOT_SENT.with("why", error.to_string()))),
+        Err(error) => Ok(Err(phrases::NOT_SENT.with("why", error.to_string()))),
     }
 }
 
 async fn ask_approval(
     scope: &mut TurnScope,
-    held: NeedsApproval,
+    approval: NeedsApproval,
 ) -> Result<Option<ClearedStep>, ExpansionStop> {
-    let judged = held.judgement();
+    let judged = approval.judgement();
     let question = Question::Step(judged.question());
     let step = judged.step.clone();
     match scope.ask(question).await.ok_or(ExpansionStop::Cancelled)? {
         Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
-            Ok(Some(held.approve()))
+            Ok(Some(approval.approve()))
         }
-        Decision::Edit(work) if work == step.work => Ok(Some(held.approve())),
+        Decision::Edit(work) if work == step.work => Ok(Some(approval.approve())),
         Decision::Choose { .. }
         | Decision::Answer { .. }
         | Decision::Fill { .. }

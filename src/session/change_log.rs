@@ -32,10 +32,12 @@ pub struct ChangeLog {
 }
 
 impl ChangeLog {
-    pub fn read(record: &[Event]) -> ChangeLog {
-        let (mut now, mut by_model) = (0, true);
+    pub fn read(events: &[Event]) -> ChangeLog {
+        let mut now = 0;
+        let mut by_model = true;
+
         let mut log = ChangeLog::default();
-        for event in record {
+        for event in events {
             match event {
                 Event::TurnStarted { turn, origin, .. } => {
                     (now, by_model) = (*turn, *origin != TurnOrigin::Command);
@@ -63,10 +65,10 @@ impl ChangeLog {
         log
     }
 
-    fn add(&mut self, turn: u64, files: &[Change]) {
-        if !files.is_empty() {
+    fn add(&mut self, turn: u64, changes: &[Change]) {
+        if !changes.is_empty() {
             self.undone.clear();
-            self.in_force.extend(files.iter().map(|change| changed_file(turn, change)));
+            self.in_force.extend(changes.iter().map(|change| changed_file(turn, change)));
         }
     }
 
@@ -90,8 +92,8 @@ impl ChangeLog {
 }
 
 /// The changes in force, oldest first, without those that were undone.
-pub fn changes(record: &[Event]) -> Vec<ChangedFile> {
-    ChangeLog::read(record).in_force
+pub fn changes(events: &[Event]) -> Vec<ChangedFile> {
+    ChangeLog::read(events).in_force
 }
 
 fn changed_file(turn: u64, change: &Change) -> ChangedFile {
@@ -153,20 +155,20 @@ pub struct UndoScope {
 
 /// The steps that undo the changes from a place on: one per file, from its current contents to
 /// those before the first change.
-pub fn changes_since(changes: &[ChangedFile], from: UndoPoint) -> Vec<ChangedFile> {
-    let mut out: Vec<ChangedFile> = Vec::new();
-    for change in changes.iter().filter(|change| change.undo_point() >= from) {
-        match out.iter_mut().find(|known| known.path == change.path) {
+pub fn changes_since(changes: &[ChangedFile], point: UndoPoint) -> Vec<ChangedFile> {
+    let mut files: Vec<ChangedFile> = Vec::new();
+    for change in changes.iter().filter(|change| change.undo_point() >= point) {
+        match files.iter_mut().find(|known| known.path == change.path) {
             Some(known) => {
                 known.after.clone_from(&change.after);
                 known.added += change.added;
                 known.removed += change.removed;
             }
-            None => out.push(change.clone()),
+            None => files.push(change.clone()),
         }
     }
-    out.retain(|change| change.before != change.after);
-    out
+    files.retain(|change| change.before != change.after);
+    files
 }
 
 /// The place from which the last `n` turns that changed files are undone.
@@ -177,17 +179,17 @@ pub fn first_of_last(changes: &[ChangedFile], n: usize) -> Option<UndoPoint> {
 }
 
 /// Records that the changes of one turn are kept.
-pub fn files_kept_event(stays: &[ChangedFile]) -> Option<Event> {
-    let turn = stays.first()?.turn;
-    Some(Event::FilesKept { turn, files: stays.iter().map(ChangedFile::to_change).collect() })
+pub fn files_kept_event(files: &[ChangedFile]) -> Option<Event> {
+    let turn = files.first()?.turn;
+    Some(Event::FilesKept { turn, files: files.iter().map(ChangedFile::to_change).collect() })
 }
 
-pub fn undo_scope(changes: &[ChangedFile], from: UndoPoint) -> UndoScope {
+pub fn undo_scope(changes: &[ChangedFile], point: UndoPoint) -> UndoScope {
     let places: BTreeSet<UndoPoint> =
-        changes.iter().map(ChangedFile::undo_point).filter(|place| *place >= from).collect();
+        changes.iter().map(ChangedFile::undo_point).filter(|place| *place >= point).collect();
     let (own, left): (Vec<UndoPoint>, Vec<UndoPoint>) =
         places.into_iter().partition(|place| place.is_own);
-    let numbers = |places: Vec<UndoPoint>| places.into_iter().map(|place| place.turn).collect();
+    let numbers = |points: Vec<UndoPoint>| points.into_iter().map(|place| place.turn).collect();
     UndoScope { turns: numbers(own), kept_turns: numbers(left), kept_changes: Vec::new() }
 }
 

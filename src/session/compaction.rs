@@ -17,7 +17,7 @@ use crate::context::history::{History, Summary, TurnRecord};
 use crate::context::shorten::cut_middle;
 use crate::context::window::Bounds;
 use avocet_config::project_instructions::{self, InstructionSources, ProjectInstructions};
-use avocet_core::i18n::{Localize, LocalizedText, context as words};
+use avocet_core::i18n::{Localize, LocalizedText, context as phrases};
 use avocet_core::protocol::{
     Compaction, DroppedPart, Event, InstructionFile, Message, Notice, Observation, Outcome,
     PlanItem, StepAction, Topic, TurnOrigin, TurnOutcome,
@@ -28,7 +28,7 @@ use avocet_safety::Judgement;
 use avocet_safety::redact::Redactor;
 
 /// The maximum size of a summary, in bytes; a longer answer is not used.
-const LONGEST: usize = 64 * 1024;
+const MAX_LENGTH: usize = 64 * 1024;
 
 /// A recalled part may take one of this many parts of a request's bytes.
 const RECALLED: usize = 13;
@@ -38,7 +38,9 @@ fn spawn_instructions_check(
     known: &Arc<ProjectInstructions>,
     redactor: &Arc<Redactor>,
 ) -> InstructionsCheck {
-    let (known, redactor) = (Arc::clone(known), Arc::clone(redactor));
+    let known = Arc::clone(known);
+    let redactor = Arc::clone(redactor);
+
     tokio::task::spawn_blocking(move || changed_instructions(&sources, &known, &redactor))
 }
 
@@ -109,7 +111,7 @@ impl TurnScope {
             before.notes.files.iter().all(|known| known.path != file.path)
         };
         for file in now.notes.files.iter().filter(is_new) {
-            let say = words::NOTES_FOLLOWED.with("path", file.path.as_str());
+            let say = phrases::NOTES_FOLLOWED.with("path", file.path.as_str());
             self.emit(Event::Notice(Notice::info(say))).await;
         }
     }
@@ -120,11 +122,11 @@ impl TurnScope {
         &mut self,
         mut history: History,
         before: usize,
-        shortened: Vec<DroppedPart>,
+        parts: Vec<DroppedPart>,
         bounds: Bounds,
     ) -> bool {
         let mut asks = false;
-        let mut receipt = Compaction { before, shortened, ..compact::measure(&history) };
+        let mut compaction = Compaction { before, shortened: parts, ..compact::measure(&history) };
         let due = compact::is_due(&history, bounds)
             && compact::can_compact(&history, CompactionTrigger::Automatic);
         let plan = compact::plan(&history, bounds, CompactionTrigger::Automatic).filter(|_| due);
@@ -136,26 +138,26 @@ impl TurnScope {
             };
             match summed {
                 Ok(summed) => {
-                    receipt = Compaction { before, shortened: receipt.shortened, ..summed }
+                    compaction = Compaction { before, shortened: compaction.shortened, ..summed }
                 }
                 Err(why) => {
                     compact::record_failure(&mut history);
-                    self.emit(Event::Notice(Notice::warning(words::SUM_FAILED.with("why", why))))
+                    self.emit(Event::Notice(Notice::warning(phrases::SUM_FAILED.with("why", why))))
                         .await;
                 }
             }
         }
-        self.set_history(history, receipt).await;
+        self.set_history(history, compaction).await;
         asks
     }
 
     /// Sets the compressed history, and reports what happened to the rest.
-    async fn set_history(&mut self, history: History, receipt: Compaction) {
+    async fn set_history(&mut self, history: History, compaction: Compaction) {
         let history = Arc::new(history);
         self.context.history = Arc::clone(&history);
         self.notify(TurnMessage::HistoryCompacted(history));
-        if !receipt.shortened.is_empty() || receipt.summary.is_some() {
-            self.emit(Event::Compacted(Box::new(receipt))).await;
+        if !compaction.shortened.is_empty() || compaction.summary.is_some() {
+            self.emit(Event::Compacted(Box::new(compaction))).await;
         }
     }
 
@@ -178,7 +180,7 @@ impl TurnScope {
         &mut self,
         model: Arc<dyn Model>,
         messages: Vec<Message>,
-        before: &Summary,
+        before_summary: &Summary,
     ) -> Result<Summary, LocalizedText> {
         self.emit(Event::Compacting).await;
         let request = Request {
@@ -191,8 +193,8 @@ impl TurnScope {
             ..Request::default()
         };
         let text = self.collect_answer(model.stream(request)).await?;
-        let Some(mut summary) = compact::parse_summary(&text, before) else {
-            return Err(words::SUM_NONSENSE.into());
+        let Some(mut summary) = compact::parse_summary(&text, before_summary) else {
+            return Err(phrases::SUM_NONSENSE.into());
         };
         mask_summary(&self.context.redactor, &mut summary);
         Ok(summary)
@@ -211,7 +213,7 @@ impl TurnScope {
             match chunk.map_err(|error| error.localized())? {
                 Chunk::Text(more) => text.push_str(&more),
                 Chunk::Usage(usage) => self.extra_usage = self.extra_usage.plus(usage),
-                Chunk::Finished(Some(_)) => return Err(words::SUM_CUT.into()),
+                Chunk::Finished(Some(_)) => return Err(phrases::SUM_CUT.into()),
                 Chunk::Retrying { attempt, of, wait_ms, why } => {
                     self.emit(Event::Retrying { attempt, of, wait_ms, why }).await;
                 }
@@ -226,8 +228,8 @@ impl TurnScope {
                 | Chunk::Call(_)
                 | Chunk::Finished(None) => {}
             }
-            if text.len() > LONGEST {
-                return Err(words::SUM_NONSENSE.into());
+            if text.len() > MAX_LENGTH {
+                return Err(phrases::SUM_NONSENSE.into());
             }
         }
         Ok(text)
@@ -259,7 +261,7 @@ impl TurnScope {
                 self.set_history(history, receipt).await;
                 TurnOutcome::Done
             }
-            Err(why) => TurnOutcome::Failed { why: words::SUM_FAILED.with("why", why) },
+            Err(why) => TurnOutcome::Failed { why: phrases::SUM_FAILED.with("why", why) },
         }
     }
 }
@@ -280,10 +282,10 @@ fn worked_in(judged: &Judgement) -> Option<PathBuf> {
 /// The changes since; `None` if there are none.
 fn changed_instructions(
     sources: &InstructionSources,
-    known: &ProjectInstructions,
+    instructions: &ProjectInstructions,
     redactor: &Redactor,
 ) -> Option<Arc<ProjectInstructions>> {
-    if !known.is_stale(sources) {
+    if !instructions.is_stale(sources) {
         return None;
     }
     let mut found = project_instructions::read(sources);
@@ -334,20 +336,20 @@ impl Session {
         })
     }
 
-    pub(super) async fn set_instructions(&mut self, found: Arc<ProjectInstructions>) {
-        if found.is_older_than(&self.instructions) {
+    pub(super) async fn set_instructions(&mut self, instructions: Arc<ProjectInstructions>) {
+        if instructions.is_older_than(&self.instructions) {
             return;
         }
-        let news: Vec<Notice> = found
+        let notices: Vec<Notice> = instructions
             .notices
             .iter()
             .filter(|notice| !self.instructions.notices.contains(notice))
             .cloned()
             .collect();
-        self.info.notes.clone_from(&found.notes.files);
-        self.instructions = found;
+        self.info.notes.clone_from(&instructions.notes.files);
+        self.instructions = instructions;
         self.send_info().await;
-        for notice in news {
+        for notice in notices {
             self.notify(notice).await;
         }
     }
@@ -357,9 +359,9 @@ impl Session {
         let history = &self.conversation.history;
         let summarizer = self.summarizer();
         let refused = if summarizer.model().is_none() {
-            Some(words::SUM_NO_MODEL)
+            Some(phrases::SUM_NO_MODEL)
         } else if !compact::can_compact(history, CompactionTrigger::Manual) {
-            Some(words::SUMMED_ALREADY)
+            Some(phrases::SUMMED_ALREADY)
         } else {
             None
         };
@@ -367,7 +369,7 @@ impl Session {
         let refusal = |word| Notice::info(word).with_topic(Topic::NotCompressed);
         match (refused, plan) {
             (Some(word), _) => self.notify(refusal(word)).await,
-            (None, None) => self.notify(refusal(words::NOTHING_TO_SUM)).await,
+            (None, None) => self.notify(refusal(phrases::NOTHING_TO_SUM)).await,
             (None, Some(plan)) if self.is_idle() => {
                 let focus = focus.map(|focus| self.security.redactor.mask(&focus).into_owned());
                 self.start_turn(|scope| scope.compress(focus, plan));
@@ -395,8 +397,8 @@ impl Session {
         match text {
             Some(text) => Ok(self.security.redactor.mask(&text).into_owned()),
             None => Err(match self.available_parts().await {
-                ids if ids.is_empty() => words::NO_PART_YET.into(),
-                ids => words::NO_PART_HERE.with("ids", ids),
+                ids if ids.is_empty() => phrases::NO_PART_YET.into(),
+                ids => phrases::NO_PART_HERE.with("ids", ids),
             }),
         }
     }
@@ -406,16 +408,16 @@ impl Session {
         let text = match self.part(id).await {
             Ok(text) => text,
             Err(hint) => {
-                let notice = Notice::error(words::NO_PART.with("id", id)).with_hint(hint);
+                let notice = Notice::error(phrases::NO_PART.with("id", id)).with_hint(hint);
                 return self.notify(notice).await;
             }
         };
         let text = cut_middle(&text, self.request_bounds().room.bytes / RECALLED);
         let size = text::size(text.len());
         let notice = if Arc::make_mut(&mut self.conversation.history).recall(id, text) {
-            words::RECALLED.with("id", id).with("size", size)
+            phrases::RECALLED.with("id", id).with("size", size)
         } else {
-            words::RECALLED_ALREADY.with("id", id)
+            phrases::RECALLED_ALREADY.with("id", id)
         };
         // The entries of a running turn come after it.
         let behind = self.info.turns - u64::from(!self.is_idle());
@@ -450,10 +452,10 @@ fn step_number(event: &Event) -> Option<u64> {
 }
 
 /// The text of a part, from the shown events.
-fn part_text(record: &[Event], id: &str) -> Option<String> {
+fn part_text(events: &[Event], id: &str) -> Option<String> {
     match id.strip_prefix("turn_") {
-        Some(number) => turn_text(record, number.parse().ok()?),
-        None => record.iter().rev().find_map(|event| match event {
+        Some(number) => turn_text(events, number.parse().ok()?),
+        None => events.iter().rev().find_map(|event| match event {
             Event::StepFinished(observation) if observation.step.id == id => {
                 Some(step_text(observation))
             }
@@ -462,11 +464,11 @@ fn part_text(record: &[Event], id: &str) -> Option<String> {
     }
 }
 
-fn turn_text(record: &[Event], number: u64) -> Option<String> {
+fn turn_text(events: &[Event], number: u64) -> Option<String> {
     let is_it = |event: &Event| matches!(event, Event::TurnStarted { turn, .. } if *turn == number);
-    let start = record.iter().rposition(is_it)?;
+    let start = events.iter().rposition(is_it)?;
     let mut out = String::new();
-    for (at, event) in record.iter().skip(start).enumerate() {
+    for (at, event) in events.iter().skip(start).enumerate() {
         match event {
             Event::TurnStarted { .. } if at > 0 => break,
             Event::TurnStarted { text, .. } | Event::Steered { text, .. } => {
@@ -498,12 +500,12 @@ fn step_text(observation: &Observation) -> String {
 }
 
 /// The first and last ids of each kind.
-fn id_ranges(record: &[Event]) -> String {
-    let turns = record.iter().filter_map(|event| match event {
+fn id_ranges(events: &[Event]) -> String {
+    let turns = events.iter().filter_map(|event| match event {
         Event::TurnStarted { turn, .. } => Some(format!("turn_{turn}")),
         _ => None,
     });
-    let steps = record.iter().filter_map(|event| match event {
+    let steps = events.iter().filter_map(|event| match event {
         Event::StepFinished(observation) => Some(observation.step.id.clone()),
         _ => None,
     });

@@ -4,7 +4,7 @@ use super::Wanted;
 use super::settings::{LiveModels, LiveSettings, LiveTools};
 use super::state::Session;
 use super::turn_update::UnreadSettings;
-use avocet_core::i18n::{LocalizedText, session as words};
+use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::{Event, Notice, Page, PageRow, SandboxStatus};
 use avocet_safety::{Policy, PolicyRule};
 
@@ -56,12 +56,12 @@ impl Session {
     }
 
     /// The rules that were remembered or given in the session stay.
-    fn apply_policy(&mut self, new: Policy) {
+    fn apply_policy(&mut self, new_policy: Policy) {
         let policy = &mut self.security.policy;
-        let before = self.base_policy.replace(new.clone()).unwrap_or_default();
+        let before = self.base_policy.replace(new_policy.clone()).unwrap_or_default();
         *policy = Policy {
-            allowed: merge(&policy.allowed, &before.allowed, &new.allowed),
-            denied: merge(&policy.denied, &before.denied, &new.denied),
+            allowed: merge(&policy.allowed, &before.allowed, &new_policy.allowed),
+            denied: merge(&policy.denied, &before.denied, &new_policy.denied),
             granted: std::mem::take(&mut policy.granted),
             opened: std::mem::take(&mut policy.opened),
             asked: std::mem::take(&mut policy.asked),
@@ -69,36 +69,36 @@ impl Session {
             approval: policy.approval,
             offered: policy.offered.take(),
             narrowed: policy.narrowed.take(),
-            ..new
+            ..new_policy
         };
         self.apply_rules();
     }
 
     /// Steps that already run stay as they are. The sandbox is tried out before any other begins.
-    async fn apply_tools(&mut self, new: LiveTools) {
-        self.tools = self.tools.replacing(&new.tools);
-        self.security.world = new.world;
+    async fn apply_tools(&mut self, tools: LiveTools) {
+        self.tools = self.tools.replacing(&tools.tools);
+        self.security.world = tools.world;
         let before = self.info.shelter;
         if let Some(status) = self.tools.sandbox_status().await {
             self.set_sandbox_status(status).await;
         }
         let has_changed = ![SandboxStatus::Unknown, self.info.shelter].contains(&before);
         if let Some(state) = self.info.shelter.about().filter(|_| has_changed) {
-            self.notify(Notice::info(words::SANDBOX_NOW.with("state", state))).await;
+            self.notify(Notice::info(phrases::SANDBOX_NOW.with("state", state))).await;
         }
     }
 
     /// Goes on with the model of the settings if they name another one; otherwise with the one that
     /// answers now, reached again.
-    async fn apply_models(&mut self, new: LiveModels) {
-        self.callbacks.connect = new.connect;
-        self.info.profile = new.profile;
-        self.info.exposed = new.exposed;
-        self.info.mode = new.mode.unwrap_or(self.info.mode);
-        if let Some(effort) = new.effort {
+    async fn apply_models(&mut self, models: LiveModels) {
+        self.callbacks.connect = models.connect;
+        self.info.profile = models.profile;
+        self.info.exposed = models.exposed;
+        self.info.mode = models.mode.unwrap_or(self.info.mode);
+        if let Some(effort) = models.effort {
             self.responder.effort = effort;
         }
-        let wanted = match new.wanted {
+        let wanted = match models.wanted {
             Some(Wanted::Mode(_)) => Wanted::Mode(self.info.mode),
             Some(other) => other,
             None => self.responder.wanted.clone(),
@@ -119,7 +119,7 @@ impl Session {
     pub(super) async fn configure(&mut self, key: Option<String>, value: Option<String>) {
         self.reload_settings().await;
         let Some(settings) = self.settings.as_mut() else {
-            return self.notify(Notice::error(words::CONFIG_UNAVAILABLE)).await;
+            return self.notify(Notice::error(phrases::CONFIG_UNAVAILABLE)).await;
         };
         let words = key.unwrap_or_default();
         let (key, done) = match words.strip_prefix("unset ").map(str::trim) {
@@ -166,9 +166,9 @@ impl Session {
         let Some(settings) = &self.settings else { return };
         let mut rows = settings.rows(beginning, self.info.lang);
         if rows.is_empty() {
-            rows.push(PageRow::line(words::CONFIG_NO_KEY.with("key", beginning)));
+            rows.push(PageRow::line(phrases::CONFIG_NO_KEY.with("key", beginning)));
         }
-        let page = Page { title: words::CONFIG.into(), rows };
+        let page = Page { title: phrases::CONFIG.into(), rows };
         self.outbox.send(Event::Page(Box::new(page))).await;
     }
 
@@ -176,14 +176,18 @@ impl Session {
     fn setting_hint(&self, key: &str) -> Option<LocalizedText> {
         let other = self.settings.as_ref().and_then(|settings| settings.overridden_by(key));
         match other {
-            Some(origin) => Some(words::CONFIG_OVERRIDDEN.with("origin", origin)),
+            Some(origin) => Some(phrases::CONFIG_OVERRIDDEN.with("origin", origin)),
             None => avocet_config::keys::timing(key).hint().map(LocalizedText::from),
         }
     }
 }
 
 /// The rules of the session over the new ones of the files.
-fn merge(now: &[PolicyRule], before: &[PolicyRule], new: &[PolicyRule]) -> Vec<PolicyRule> {
-    let own = now.iter().filter(|rule| !before.contains(rule) && !new.contains(rule));
-    new.iter().chain(own).cloned().collect()
+fn merge(
+    rules: &[PolicyRule],
+    policy_rules: &[PolicyRule],
+    new_rules: &[PolicyRule],
+) -> Vec<PolicyRule> {
+    let own = rules.iter().filter(|rule| !policy_rules.contains(rule) && !new_rules.contains(rule));
+    new_rules.iter().chain(own).cloned().collect()
 }

@@ -45,13 +45,13 @@ impl Session {
             let is_known = new.is_some();
             let new = new.unwrap_or_default();
             let compare = move || {
-                let session: Vec<Change> =
+                let changes: Vec<Change> =
                     changed.iter().take(FILES).filter_map(|it| report.compare(it)).collect();
                 let new = new.split('\0').filter(|path| !path.is_empty()).take(FILES);
                 others.extend(new.filter_map(|path| report.new_file(path)));
-                let known: HashSet<&str> = session.iter().map(|it| it.path.as_str()).collect();
+                let known: HashSet<&str> = changes.iter().map(|it| it.path.as_str()).collect();
                 others.retain(|change| !known.contains(change.path.as_str()));
-                (limited(session), limited(others))
+                (limited(changes), limited(others))
             };
             if let Ok((session, uncommitted)) = tokio::task::spawn_blocking(compare).await {
                 let uncommitted = is_known.then_some(uncommitted);
@@ -141,13 +141,13 @@ fn limited(mut changes: Vec<Change>) -> Vec<Change> {
 
 /// The files of a diff as git prints it.
 fn split_diff(text: &str, folder: &Path) -> Vec<Change> {
-    let mut out: Vec<Change> = Vec::new();
+    let mut changes: Vec<Change> = Vec::new();
     for line in text.split_inclusive('\n') {
         if line.starts_with("diff --git ") {
-            out.push(Change { cut: true, ..Change::default() });
+            changes.push(Change { cut: true, ..Change::default() });
             continue;
         }
-        let Some(change) = out.last_mut() else { continue };
+        let Some(change) = changes.last_mut() else { continue };
         let in_hunks = change.diff.contains("\n@@");
         let name = |line: &str| line.trim_end().split_once('/').map(|(_, name)| name.to_owned());
         match line {
@@ -176,19 +176,21 @@ fn split_diff(text: &str, folder: &Path) -> Vec<Change> {
             _ => {}
         }
     }
-    out.retain(|change| !change.path.is_empty());
-    for change in &mut out {
+    changes.retain(|change| !change.path.is_empty());
+    for change in &mut changes {
         change.path = folder.join(&change.path).to_string_lossy().into_owned();
     }
-    out.truncate(FILES);
-    out.into_iter().map(Change::into_stored).collect()
+    changes.truncate(FILES);
+    changes.into_iter().map(Change::into_stored).collect()
 }
 
 /// Files with their numbers of lines, where the diff is too long.
 fn parse_sums(text: &str, folder: &Path) -> Vec<Change> {
     let change = |line: &str| {
         let mut parts = line.splitn(3, '\t');
-        let (added, removed) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let added = parts.next()?.parse().ok()?;
+        let removed = parts.next()?.parse().ok()?;
+
         let path = folder.join(parts.next()?).to_string_lossy().into_owned();
         Some(Change { path, added, removed, cut: true, ..Change::default() })
     };

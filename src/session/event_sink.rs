@@ -16,14 +16,14 @@ use avocet_core::protocol::Event;
 use avocet_store::Recorder;
 
 /// The maximum number of events that wait for a frontend.
-pub const ROOM: usize = 256;
+pub const CAPACITY: usize = 256;
 
 /// The most text sent as one event without checking for more, in bytes.
 const PIECE: usize = 2048;
 
 /// How long text waits for more text: no screen shows it faster, and each event wakes the frontend
 /// and the thread that writes.
-const BEAT: Duration = Duration::from_millis(40);
+const FLUSH_INTERVAL: Duration = Duration::from_millis(40);
 
 /// How long growing text waits for its recorder: most replies are whole by then, and a whole one is
 /// written without its parts.
@@ -46,9 +46,9 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    pub fn new(events: Sender<Event>, recorder: Option<Recorder>) -> Outbox {
+    pub fn new(sender: Sender<Event>, recorder: Option<Recorder>) -> Outbox {
         Outbox {
-            events,
+            events: sender,
             batch: None,
             last_release: None,
             unsent: None,
@@ -99,7 +99,8 @@ impl Outbox {
 
     /// When [`Outbox::release`] has something to do; `None` without text.
     pub fn due(&self) -> Option<Instant> {
-        let next = || self.last_release.map_or_else(Instant::now, |released| released + BEAT);
+        let next =
+            || self.last_release.map_or_else(Instant::now, |released| released + FLUSH_INTERVAL);
         let shown = self.batch.as_ref().map(|_| next());
         shown.into_iter().chain(self.record_at).min()
     }
@@ -149,7 +150,7 @@ impl Outbox {
             self.record_at = None;
             // A whole reply is in the place of its text.
             let is_whole = matches!(event, Event::Replied(_));
-            let is_kept = |text: &Event| !(is_whole && matches!(text, Event::Delta { .. }));
+            let is_kept = |event: &Event| !(is_whole && matches!(event, Event::Delta { .. }));
             if let Some(text) = self.unrecorded.take().filter(is_kept) {
                 recorder.send(&text).await;
             }
@@ -198,8 +199,8 @@ impl Outbox {
 }
 
 /// Appends text of the same kind; returns text of another kind.
-fn merge(earlier: &mut Event, later: Event) -> Option<Event> {
-    match (earlier, later) {
+fn merge(event: &mut Event, later: Event) -> Option<Event> {
+    match (event, later) {
         (Event::Delta { text }, Event::Delta { text: more })
         | (Event::ReasoningDelta { text }, Event::ReasoningDelta { text: more }) => {
             text.push_str(&more);
@@ -218,10 +219,10 @@ fn length(event: &Event) -> usize {
 
 /// If two kinds of text wait for a full channel, only one is kept. Reasoning may be lost, the
 /// answer may not.
-fn more_important(earlier: Event, later: Event) -> Event {
-    match (&earlier, &later) {
-        (Event::Delta { .. }, Event::ReasoningDelta { .. }) => earlier,
-        _ => later,
+fn more_important(event: Event, later_event: Event) -> Event {
+    match (&event, &later_event) {
+        (Event::Delta { .. }, Event::ReasoningDelta { .. }) => event,
+        _ => later_event,
     }
 }
 
@@ -330,7 +331,7 @@ mod tests {
         outbox.gather(delta("b"));
         outbox.gather(delta("c"));
         let due = outbox.due().unwrap();
-        assert!(before + BEAT <= due && due <= after + BEAT);
+        assert!(before + FLUSH_INTERVAL <= due && due <= after + FLUSH_INTERVAL);
         assert!(receiver.try_recv().is_err(), "it waits for its beat");
         // A second outbox continues with the text that waits in this one.
         let mut other = outbox.split_off();

@@ -2,15 +2,15 @@
 //! the session writes it.
 
 use super::export_html::{self, escape};
-use avocet_core::i18n::{Lang, session as words};
+use avocet_core::i18n::{Lang, session as phrases};
 use avocet_core::protocol::{Change, Event, ExportFormat, Observation, PlanItem, TurnOutcome};
 use avocet_core::text;
 
 /// The whole conversation in one format. The caller masks secrets.
-pub fn render(title: &str, record: &[Event], format: ExportFormat, lang: Lang) -> String {
+pub fn render(title: &str, events: &[Event], format: ExportFormat, lang: Lang) -> String {
     let mut pages = Pages::new(title, format, lang);
     let mut out = pages.begin();
-    record.iter().for_each(|event| out.push_str(&pages.event(event)));
+    events.iter().for_each(|event| out.push_str(&pages.event(event)));
     out.push_str(pages.end());
     out
 }
@@ -29,7 +29,7 @@ impl Pages {
     /// Without a title of its own, the conversation has a common one.
     pub fn new(title: &str, format: ExportFormat, lang: Lang) -> Pages {
         let title = match title {
-            "" => words::EXPORT_TITLE.text(lang),
+            "" => phrases::EXPORT_TITLE.text(lang),
             title => title,
         };
         Pages { format, lang, title: text::one_line(title), is_first: true }
@@ -81,7 +81,7 @@ pub fn file_extension(format: ExportFormat) -> &'static str {
 fn markdown(event: &Event, lang: Lang) -> String {
     match event {
         Event::TurnStarted { text, .. } | Event::Steered { text, .. } => {
-            format!("\n## {}\n\n{text}\n", words::EXPORT_YOU.text(lang))
+            format!("\n## {}\n\n{text}\n", phrases::EXPORT_YOU.text(lang))
         }
         Event::Replied(replied) if !replied.message.is_empty() => {
             format!("\n{}\n", replied.message)
@@ -98,18 +98,18 @@ fn markdown(event: &Event, lang: Lang) -> String {
 /// A change of the conversation itself, in one sentence.
 fn change_sentence(event: &Event, lang: Lang) -> Option<String> {
     let say = match event {
-        Event::Undone { .. } => words::EXPORT_UNDONE.into(),
-        Event::FilesKept { files, .. } => words::EXPORT_LEFT.with("n", files.len()),
+        Event::Undone { .. } => phrases::EXPORT_UNDONE.into(),
+        Event::FilesKept { files, .. } => phrases::EXPORT_LEFT.with("n", files.len()),
         Event::FilesChanged { files, .. } => Change::summary(files)?,
-        Event::Redone { .. } => words::EXPORT_REDONE.into(),
+        Event::Redone { .. } => phrases::EXPORT_REDONE.into(),
         Event::Compacted(receipt) => receipt.localized(),
         Event::TurnEnded { ending, .. } => match ending {
             TurnOutcome::Done | TurnOutcome::Error => return None,
-            TurnOutcome::Cancelled | TurnOutcome::Stopped => words::EXPORT_STOPPED.into(),
-            TurnOutcome::Interrupted => words::INTERRUPTED.into(),
+            TurnOutcome::Cancelled | TurnOutcome::Stopped => phrases::EXPORT_STOPPED.into(),
+            TurnOutcome::Interrupted => phrases::INTERRUPTED.into(),
             TurnOutcome::Limit { why }
             | TurnOutcome::Unsent { why }
-            | TurnOutcome::Failed { why } => words::EXPORT_BROKE.with("why", why.clone()),
+            | TurnOutcome::Failed { why } => phrases::EXPORT_BROKE.with("why", why.clone()),
         },
         _ => return None,
     };
@@ -122,7 +122,9 @@ fn step_markdown(observation: &Observation) -> String {
     let ticks = longest_run_of_ticks(&text).max(longest_run_of_ticks(diff));
     let fence = "`".repeat(ticks.max(2) + 1);
     let line = observation.step.work.command_line();
-    let (tier, outcome) = (observation.risk.tier.name(), outcome_text(observation));
+    let tier = observation.risk.tier.name();
+    let outcome = outcome_text(observation);
+
     let mut out = format!("\n{fence}\n$ {line}\n{text}[{tier} {outcome}]\n{fence}\n");
     if !diff.is_empty() {
         out.push_str(&format!("\n{fence}diff\n{diff}\n{fence}\n"));
@@ -162,7 +164,7 @@ fn html(event: &Event, lang: Lang) -> String {
     match event {
         Event::TurnStarted { text, .. } | Event::Steered { text, .. } => format!(
             "<h2>{}</h2>\n<pre class=\"you\">{}</pre>\n",
-            words::EXPORT_YOU.text(lang),
+            phrases::EXPORT_YOU.text(lang),
             escape(text)
         ),
         Event::Replied(replied) if !replied.message.is_empty() => {
@@ -242,14 +244,14 @@ mod tests {
         };
         let record = [
             Event::StepFinished(Box::new(failed)),
-            end(TurnOutcome::Failed { why: words::NO_MODELS.into() }),
+            end(TurnOutcome::Failed { why: phrases::NO_MODELS.into() }),
             end(TurnOutcome::Cancelled),
             end(TurnOutcome::Done),
         ];
         for format in [ExportFormat::Md, ExportFormat::Html] {
             let text = render("Fix the build", &record, format, Lang::En);
-            let broke = words::EXPORT_BROKE.with("why", words::NO_MODELS).text(Lang::En);
-            let stopped = words::EXPORT_STOPPED.text(Lang::En);
+            let broke = phrases::EXPORT_BROKE.with("why", phrases::NO_MODELS).text(Lang::En);
+            let stopped = phrases::EXPORT_STOPPED.text(Lang::En);
             for part in ["Fix the build", "L1", "ran, exit 2", broke.as_str(), stopped] {
                 assert!(text.contains(part), "{part}: {text}");
             }

@@ -9,7 +9,7 @@ use super::state::Session;
 use super::turn_messages::TurnMessage;
 use super::user_input::UserInput;
 use avocet_config::extensions::expand;
-use avocet_core::i18n::{Localize, LocalizedText, library, mcp_pages, session as words};
+use avocet_core::i18n::{Localize, LocalizedText, library, mcp_pages, session as phrases};
 use avocet_core::protocol::{
     CommandArgument, CommandTraits, Event, Extension, ExtensionKind, ExtensionState, Extensions,
     Mention, Notice, Prompt, ServerPromptCall,
@@ -25,31 +25,33 @@ const AFTER: Duration = Duration::from_millis(60);
 const NAMED: usize = 5;
 
 /// Names that went to something else.
-fn clash_notice(clashes: &[LocalizedText]) -> Option<Notice> {
-    let (first, rest) = clashes.split_first()?;
+fn clash_notice(texts: &[LocalizedText]) -> Option<Notice> {
+    let (first, rest) = texts.split_first()?;
     let all = rest.iter().take(NAMED - 1).fold(first.clone(), |all, next| {
         library::AND_ALSO.with("first", all).with("more", next.clone())
     });
-    let notice = Notice::warning(words::CLASHES.with("n", clashes.len()).with("names", all));
-    Some(notice.with_hint(words::CLASHES_HINT))
+    let notice = Notice::warning(phrases::CLASHES.with("n", texts.len()).with("names", all));
+    Some(notice.with_hint(phrases::CLASHES_HINT))
 }
 
 /// Files that cannot be used, of the user and of the project.
-fn broken_notice(extensions: &Extensions, before: &Extensions) -> Option<Notice> {
+fn broken_notice(extensions: &Extensions, before_extensions: &Extensions) -> Option<Notice> {
     let of = |extensions: &Extensions| -> Vec<LocalizedText> {
-        let why = |entry: &Extension| match &entry.state {
+        let why = |extension: &Extension| match &extension.state {
             ExtensionState::Broken(why) => Some(why.clone()),
             _ => None,
         };
         let bots = extensions.broken_bots.iter().map(|(_, why)| why.clone());
         extensions.entries.iter().filter_map(why).chain(bots).collect()
     };
-    let (broken, known) = (of(extensions), of(before));
+    let broken = of(extensions);
+    let known = of(before_extensions);
+
     let first = broken.first().filter(|_| broken != known)?;
-    let notice = Notice::warning(words::BROKEN_FILE.with("why", first.clone()));
+    let notice = Notice::warning(phrases::BROKEN_FILE.with("why", first.clone()));
     Some(match broken.len() {
         1 => notice,
-        n => notice.with_hint(words::BROKEN_MORE.with("n", n - 1)),
+        n => notice.with_hint(phrases::BROKEN_MORE.with("n", n - 1)),
     })
 }
 
@@ -129,22 +131,22 @@ impl Session {
     }
 
     /// Takes the result of a read.
-    pub(super) async fn finish_refresh(&mut self, number: u64, looked: ExtensionScan) {
+    pub(super) async fn finish_refresh(&mut self, number: u64, scan: ExtensionScan) {
         if number == self.responder.extensions.scan_number
             && self.responder.extensions.pending_scan.take().is_some()
         {
-            self.apply_scan(looked).await;
+            self.apply_scan(scan).await;
         }
     }
 
     /// Reports it if it is new or was requested.
-    async fn apply_scan(&mut self, looked: ExtensionScan) {
+    async fn apply_scan(&mut self, scan: ExtensionScan) {
         let kept = &mut self.responder.extensions;
-        if !std::mem::take(&mut kept.is_requested) && kept.is_same(&looked) {
+        if !std::mem::take(&mut kept.is_requested) && kept.is_same(&scan) {
             return;
         }
         let before = kept.library.extensions();
-        let ExtensionScan { library, scripts } = looked;
+        let ExtensionScan { library, scripts } = scan;
         let more = (scripts.more != kept.scripts.more).then_some(scripts.more);
         (kept.library, kept.scripts) = (library, scripts);
         let catalogue = Box::new(self.all_extensions());
@@ -163,7 +165,7 @@ impl Session {
             self.notify(notice).await;
         }
         if let Some(more) = more.filter(|more| *more > 0) {
-            self.notify(Notice::info(words::MORE_SCRIPTS.with("n", more))).await;
+            self.notify(Notice::info(phrases::MORE_SCRIPTS.with("n", more))).await;
         }
     }
 
@@ -171,14 +173,14 @@ impl Session {
     fn all_extensions(&self) -> Extensions {
         let kept = &self.responder.extensions;
         let offers = &self.servers.offers;
-        let mut all = Extensions {
+        let mut extensions = Extensions {
             scripts: kept.scripts.names.clone(),
             script_details: kept.scripts.details.clone(),
             resources: offers.resources().iter().map(|offered| offered.name.clone()).collect(),
             ..kept.library.extensions()
         };
-        all.entries.extend(offers.prompts().iter().map(server_prompt));
-        all
+        extensions.entries.extend(offers.prompts().iter().map(server_prompt));
+        extensions
     }
 
     /// What servers offer has changed. Before the first read of the extensions it goes with that.
@@ -203,7 +205,7 @@ impl Session {
             self.responder.persona = Persona { answer_schema, ..Persona::default() };
             self.info.bot = None;
             self.send_info().await;
-            return self.notify(Notice::info(words::BOT_LEFT)).await;
+            return self.notify(Notice::info(phrases::BOT_LEFT)).await;
         };
         let library = Arc::clone(&self.responder.extensions.library);
         match library.bot(&name) {
@@ -215,7 +217,7 @@ impl Session {
                 self.responder.persona = Persona { prompt, params, answer_schema };
                 self.info.bot = Some(name.clone());
                 self.send_info().await;
-                self.notify(Notice::info(words::BOT_SET.with("name", name))).await;
+                self.notify(Notice::info(phrases::BOT_SET.with("name", name))).await;
             }
         }
     }

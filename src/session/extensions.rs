@@ -78,10 +78,10 @@ pub struct Scripts {
 impl Scripts {
     /// Lists the current scripts. Blocks. Without `all`, it opens them only if the list of files
     /// changed.
-    fn list(before: Arc<Scripts>, places: ScriptPlaces, cwd: &Path, all: bool) -> Arc<Scripts> {
+    fn list(scripts: Arc<Scripts>, places: ScriptPlaces, cwd: &Path, all: bool) -> Arc<Scripts> {
         let (names, more) = places.names(cwd);
-        if !all && (&before.places, &before.names, before.more) == (&places, &names, more) {
-            return before;
+        if !all && (&scripts.places, &scripts.names, scripts.more) == (&places, &names, more) {
+            return scripts;
         }
         let details = places.details(cwd, &names);
         let offered = Arc::new(find_model_scripts(&places));
@@ -139,10 +139,14 @@ impl ExtensionCache {
             library: Arc::clone(&self.library),
             scripts: Arc::clone(&self.scripts),
         };
-        let (places, find_scripts) = (Arc::clone(&self.places), Arc::clone(&self.find_scripts));
+        let places = Arc::clone(&self.places);
+        let find_scripts = Arc::clone(&self.find_scripts);
+
         let latest = (self.scan_number == 0).then(|| Arc::clone(&self.latest));
         self.scan_number += 1;
-        let (number, asked) = (self.scan_number, self.is_requested);
+        let number = self.scan_number;
+        let asked = self.is_requested;
+
         self.pending_scan = Some(tokio::task::spawn_blocking(move || {
             let shared = latest.as_ref().and_then(|latest| latest.recent(trusted));
             let asked = asked && shared.is_none();
@@ -153,16 +157,16 @@ impl ExtensionCache {
                 if same { before.library } else { Arc::new(ExtensionLibrary::load(&places)) };
             let all = asked || !same;
             let scripts = Scripts::list(before.scripts, find_scripts(trusted), &cwd, all);
-            let looked = ExtensionScan { library, scripts };
+            let scan = ExtensionScan { library, scripts };
             if let Some(latest) = latest {
-                latest.set(trusted, looked.clone());
+                latest.set(trusted, scan.clone());
             }
-            notify(number, looked.clone());
-            looked
+            notify(number, scan.clone());
+            scan
         }));
     }
 
-    pub(super) fn is_same(&self, looked: &ExtensionScan) -> bool {
-        Arc::ptr_eq(&looked.library, &self.library) && Arc::ptr_eq(&looked.scripts, &self.scripts)
+    pub(super) fn is_same(&self, scan: &ExtensionScan) -> bool {
+        Arc::ptr_eq(&scan.library, &self.library) && Arc::ptr_eq(&scan.scripts, &self.scripts)
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::persistence::Replay;
 use super::state::Session;
-use avocet_core::i18n::{LocalizedText, session as words};
+use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::{ApprovalMode, Event, Notice, PromptSize, SandboxStatus, Topic};
 use avocet_core::text::visible;
 use avocet_safety::{Machine, PathKind, Workspace, absolute};
@@ -15,15 +15,15 @@ use avocet_safety::{Machine, PathKind, Workspace, absolute};
 /// A sentence with the reason.
 pub fn resolve_added_folder(
     text: &str,
-    place: &Workspace,
+    workspace: &Workspace,
     world: &dyn Machine,
 ) -> Result<PathBuf, LocalizedText> {
-    let folder = world.resolve(&absolute(text, &place.cwd, &place.home));
+    let folder = world.resolve(&absolute(text, &workspace.cwd, &workspace.home));
     let shown = folder.display().to_string();
     if world.kind(&folder) != PathKind::Folder {
-        return Err(words::ADD_NO_FOLDER.with("path", shown));
+        return Err(phrases::ADD_NO_FOLDER.with("path", shown));
     }
-    match place.reason_not_to_add(&folder) {
+    match workspace.reason_not_to_add(&folder) {
         Some(why) => Err(why.with("path", shown)),
         None => Ok(folder),
     }
@@ -37,7 +37,7 @@ impl Session {
                 Ok(folder) => {
                     let path = folder.display().to_string();
                     if self.security.place.contains(&folder) {
-                        Notice::info(words::ADD_KNOWN.with("path", path))
+                        Notice::info(phrases::ADD_KNOWN.with("path", path))
                     } else {
                         self.security.place.added.push(folder);
                         self.info.added.push(path.clone());
@@ -47,7 +47,7 @@ impl Session {
                             .await;
                         self.tell_servers_of_folders();
                         self.send_info().await;
-                        Notice::info(words::ADDED_FOLDER.with("path", path))
+                        Notice::info(phrases::ADDED_FOLDER.with("path", path))
                     }
                 }
             };
@@ -82,13 +82,15 @@ impl Session {
     /// Why a mode cannot answer anything here: nothing would hold what it lets run.
     fn reason_against(&self, mode: ApprovalMode) -> Option<Notice> {
         use SandboxStatus::{Held, Unknown};
-        let (place, shelter) = (&self.security.place, self.info.shelter);
+        let place = &self.security.place;
+        let shelter = self.info.shelter;
+
         match mode {
             ApprovalMode::Auto if !place.trusted => {
-                Some(Notice::warning(words::AUTO_UNTRUSTED).with_hint(words::TRUST_HOW))
+                Some(Notice::warning(phrases::AUTO_UNTRUSTED).with_hint(phrases::TRUST_HOW))
             }
             ApprovalMode::Auto if ![Held, Unknown].contains(&shelter) => {
-                Some(Notice::warning(words::AUTO_NO_SANDBOX))
+                Some(Notice::warning(phrases::AUTO_NO_SANDBOX))
             }
             ApprovalMode::Ask | ApprovalMode::Edits | ApprovalMode::Auto | ApprovalMode::Plan => {
                 None
@@ -112,25 +114,27 @@ impl Session {
 
     /// The mode of the resumed session, unless the command line named one; that of the settings if
     /// it never had one of its own.
-    pub(super) async fn restore_approval_mode(&mut self, saved: Option<ApprovalMode>) {
+    pub(super) async fn restore_approval_mode(&mut self, approval_mode: Option<ApprovalMode>) {
         let mode = match self.command_line_mode {
             Some(_) => Some(self.info.approval),
             // Whose words go on in a chat is not known yet.
-            None if self.store.replay == Replay::End => saved.filter(|mode| !mode.answers()),
-            None => saved.or(Some(self.mode_of_settings)),
+            None if self.store.replay == Replay::End => {
+                approval_mode.filter(|mode| !mode.answers())
+            }
+            None => approval_mode.or(Some(self.mode_of_settings)),
         };
         let mode = mode.unwrap_or_default();
         if mode != self.info.approval {
             self.apply_approval_mode(mode);
             self.send_info().await;
         }
-        if self.command_line_mode.is_some() && saved != Some(mode) {
+        if self.command_line_mode.is_some() && approval_mode != Some(mode) {
             self.store.recorder().append(&Event::ApprovalModeSet { mode }).await;
         }
         if self.reason_against(mode).is_some() {
             self.leave_unheld_mode().await;
         } else if mode != ApprovalMode::Ask {
-            let say = words::MODE_AGAIN.with("mode", LocalizedText::from(mode.label()));
+            let say = phrases::MODE_AGAIN.with("mode", LocalizedText::from(mode.label()));
             let notice = Notice::info(say).with_hint(mode.about()).with_topic(Topic::Resumed);
             self.notify(notice).await;
         }
@@ -170,7 +174,9 @@ impl Session {
     /// have been removed or replaced.
     pub(super) async fn restore_folders(&mut self, folders: &[String]) {
         self.security.place.added.truncate(self.command_line_folders);
-        let (mut again, mut lost) = (Vec::new(), Vec::new());
+        let mut again = Vec::new();
+        let mut lost = Vec::new();
+
         for text in folders {
             match self.recheck_folder(text) {
                 Ok(folder) if self.security.place.contains(&folder) => {}
@@ -178,7 +184,7 @@ impl Session {
                     again.push(format!("`{text}`"));
                     self.security.place.added.push(folder);
                 }
-                Err(why) => lost.push(words::FOLDER_NOT_AGAIN.with("why", why)),
+                Err(why) => lost.push(phrases::FOLDER_NOT_AGAIN.with("why", why)),
             }
         }
         let added = self.security.place.added.iter();
@@ -188,7 +194,7 @@ impl Session {
             self.send_info().await;
         }
         if !again.is_empty() {
-            let say = words::FOLDERS_AGAIN.with("paths", again.join(", "));
+            let say = phrases::FOLDERS_AGAIN.with("paths", again.join(", "));
             self.notify(Notice::info(say).with_topic(Topic::Resumed)).await;
         }
         for say in lost {
@@ -203,7 +209,7 @@ impl Session {
         if folder.as_os_str() == text {
             return Ok(folder);
         }
-        let say = words::FOLDER_LEADS_ELSEWHERE.with("path", text);
+        let say = phrases::FOLDER_LEADS_ELSEWHERE.with("path", text);
         Err(say.with("target", folder.display().to_string()))
     }
 }

@@ -148,14 +148,14 @@ pub(super) fn handle_news(session: &mut Session, news: HookNews) {
 /// Writes the conversation for hooks to read. Without hooks it has no file.
 fn write_transcript(session: &mut Session) -> impl Future<Output = ()> + Send + use<> {
     let path = session.hooks.transcript_path();
-    let of = HookSession {
+    let hook_session = HookSession {
         id: session.info.session.clone(),
         cwd: session.security.place.cwd.clone(),
         ..HookSession::default()
     };
     let redactor = Arc::clone(&session.security.redactor);
     let mask = |text: &str| redactor.mask(text).into_owned();
-    let text = transcript(session.conversation.record(), &of, &mask);
+    let text = transcript(session.conversation.record(), &hook_session, &mask);
     let write = move || path.map(|path| atomic_file::write_unsynced(&path, &text));
     // A hook that finds none goes on without it.
     tokio::task::spawn_blocking(write).map(drop)

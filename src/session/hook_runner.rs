@@ -64,13 +64,13 @@ impl HookRunner {
     pub fn run(
         &self,
         call: &HookCall,
-        scene: PolicyContext<'_>,
+        cx: PolicyContext<'_>,
         cancel: &CancellationToken,
     ) -> impl Future<Output = HookReply> + Send + use<> {
         let session = HookSession {
             id: self.session.clone(),
-            cwd: scene.place.cwd.clone(),
-            mode: scene.policy.approval,
+            cwd: cx.place.cwd.clone(),
+            mode: cx.policy.approval,
             transcript: self.transcript.clone(),
         };
         let hooks = self.active.started_by(call);
@@ -79,8 +79,8 @@ impl HookRunner {
             .into_iter()
             .map(|hook| {
                 let input = call.input(&session, &hook);
-                let cleared = clear(&hook, self.transcript.clone(), scene);
-                let input = shell_input(input, &scene.place.workspace);
+                let cleared = clear(&hook, self.transcript.clone(), cx);
+                let input = shell_input(input, &cx.place.workspace);
                 self.run_one(hook, cleared, input, cancel.clone())
             })
             .collect();
@@ -188,12 +188,12 @@ fn shell_input(text: String, workspace: &Path) -> ShellInput {
 fn clear(
     hook: &Hook,
     transcript: Option<PathBuf>,
-    scene: PolicyContext<'_>,
+    cx: PolicyContext<'_>,
 ) -> Result<ClearedStep, LocalizedText> {
     let seconds = hook.timeout.as_secs_f64().ceil();
-    let named = named_files(&hook.command, &scene.place.workspace, &scene.place.home);
+    let named = named_files(&hook.command, &cx.place.workspace, &cx.place.home);
     let reads: Vec<PathBuf> = named.into_iter().flat_map(with_helpers).chain(transcript).collect();
-    match safety::assess_hook(&hook.command, &reads, seconds as u32, scene) {
+    match safety::assess_hook(&hook.command, &reads, seconds as u32, cx) {
         Verdict::Run(cleared) => Ok(cleared),
         Verdict::Ask(held) => Ok(held.approve()),
         Verdict::Refuse(refused) => {

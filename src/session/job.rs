@@ -154,6 +154,6 @@ pub fn output_path(folder: &Path, session: &str, step: &str) -> PathBuf {
 }
 
 /// Whether a step can go on in the background: it is a program of its own.
-pub fn can_run_on(work: &StepAction) -> bool {
-    !matches!(work, StepAction::Tool { .. })
+pub fn can_run_on(action: &StepAction) -> bool {
+    !matches!(action, StepAction::Tool { .. })
 }

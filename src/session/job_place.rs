@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::job::output_path;
-use avocet_core::i18n::session as words;
+use avocet_core::i18n::session as phrases;
 use avocet_core::protocol::{Observation, Outcome, Requires, Risk, Step};
 use avocet_tools::{BackgroundControl, KeepOrder, LimitReached, PipedOutput};
 
@@ -71,7 +71,9 @@ impl JobPlace {
             keep: Some(Arc::new(tokio::sync::Mutex::new(orders))),
             ..BackgroundControl::default()
         };
-        let (shown, since) = (String::new(), Instant::now());
+        let shown = String::new();
+        let since = Instant::now();
+
         (JobPlace { use_of_it, background, ports, keep, shown, since }, limits)
     }
 
@@ -108,7 +110,7 @@ pub fn job_observation(
     (id, shown): (u64, String),
 ) -> PipedOutput {
     let step = Step { requires: Requires { background: true, ..step.requires }, ..step };
-    let note = words::JOB_STARTED.with("id", id);
+    let note = phrases::JOB_STARTED.with("id", id);
     let observation = Observation::not_run(step, cwd, risk, Outcome::Ran);
     let observation = Observation { note: Some(note), stdout: shown, ..observation };
     PipedOutput { observation, output: None }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::job::{JobAnswer, JobMessage};
 use super::recall_tool::answer;
 use super::turn_messages::TurnMessage;
-use avocet_core::i18n::{LocalizedText, Phrase, session as words};
+use avocet_core::i18n::{LocalizedText, Phrase, session as phrases};
 use avocet_core::protocol::Observation;
 use avocet_safety::{ClearedStep, JobTask, ToolTask};
 use avocet_tools::{RunControl, Tool};
@@ -30,9 +30,9 @@ struct JobToolRow {
 
 #[rustfmt::skip]
 const ROWS: &[JobToolRow] = &[
-    JobToolRow { name: "job.list", about: words::ABOUT_JOB_LIST, prompt: "job.list {}: the steps in the background" },
-    JobToolRow { name: "job.read", about: words::ABOUT_JOB_READ, prompt: "job.read {id, page?, query?, wait_s?}: output of a job; waits up to wait_s (10) for something new" },
-    JobToolRow { name: "job.stop", about: words::ABOUT_JOB_STOP, prompt: "job.stop {id}: ends a job" },
+    JobToolRow { name: "job.list", about: phrases::ABOUT_JOB_LIST, prompt: "job.list {}: the steps in the background" },
+    JobToolRow { name: "job.read", about: phrases::ABOUT_JOB_READ, prompt: "job.read {id, page?, query?, wait_s?}: output of a job; waits up to wait_s (10) for something new" },
+    JobToolRow { name: "job.stop", about: phrases::ABOUT_JOB_STOP, prompt: "job.stop {id}: ends a job" },
 ];
 
 pub(super) fn all(session: &UnboundedSender<TurnMessage>) -> impl Iterator<Item = JobTool> {
@@ -59,7 +59,7 @@ impl Tool for JobTool {
             let done = match &judged.task {
                 Some(ToolTask::Job(task)) => wait_for_news(&session, task, &control).await,
                 Some(ToolTask::Fault(fault)) => Err(fault.say.clone()),
-                _ => Err(LocalizedText::from(words::JOBS_NONE)),
+                _ => Err(LocalizedText::from(phrases::JOBS_NONE)),
             };
             let is_pending = done.as_ref().is_ok_and(|done| done.is_running);
             let seen = answer(judged, done.map(|done| done.text));
@@ -71,7 +71,7 @@ impl Tool for JobTool {
 
 /// How long a model waits that does not say how long, and the longest that it may say.
 const WAIT: Duration = Duration::from_secs(10);
-const LONGEST_WAIT: Duration = Duration::from_secs(600);
+const MAX_WAIT: Duration = Duration::from_secs(600);
 
 /// The pause before a job is looked at again.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -85,7 +85,7 @@ async fn wait_for_news(
 ) -> Result<JobAnswer, LocalizedText> {
     let wait = match task {
         JobTask::Read { wait: Some(seconds), .. } => {
-            Duration::from_secs(u64::try_from(*seconds).unwrap_or(u64::MAX)).min(LONGEST_WAIT)
+            Duration::from_secs(u64::try_from(*seconds).unwrap_or(u64::MAX)).min(MAX_WAIT)
         }
         _ => WAIT,
     };
@@ -95,7 +95,7 @@ async fn wait_for_news(
         let message = JobMessage::Requested { task: task.clone(), reply };
         // A closed session needs no answer.
         let _ = session.send(TurnMessage::Job(message));
-        let answer = answer.await.unwrap_or_else(|_| Err(words::JOBS_NONE.into()))?;
+        let answer = answer.await.unwrap_or_else(|_| Err(phrases::JOBS_NONE.into()))?;
         if answer.is_news || !answer.is_running || Instant::now() >= end {
             return Ok(answer);
         }

@@ -10,21 +10,21 @@ use super::recall_tool::pages;
 use super::running_step::StepProgress;
 use super::state::Session;
 use super::turn_messages::TurnMessage;
-use avocet_core::i18n::{Lang, LocalizedText, exec as exec_words, session as words};
+use avocet_core::i18n::{Lang, LocalizedText, exec as exec_words, session as phrases};
 use avocet_core::protocol::{Event, JobInfo, JobRequest, JobState, Notice, Page, PageRow};
 use avocet_core::text;
 use avocet_safety::JobTask;
 use avocet_tools::output_file;
 
 /// Jobs that run at once.
-const MOST: usize = 16;
+const MAX_RUNNING: usize = 16;
 /// Jobs that are listed, with those that ended.
 const LISTED: usize = 32;
 /// Lines with a text that are found in an output, and the bytes of one that are shown.
 const FOUND: usize = 100;
 const LINE: usize = 400;
 /// How long jobs that are stopped may take to end before the session closes.
-const ENDING: Duration = Duration::from_secs(8);
+const END_TIMEOUT: Duration = Duration::from_secs(8);
 
 impl Session {
     pub(super) async fn handle_job_message(&mut self, message: JobMessage) {
@@ -42,7 +42,7 @@ impl Session {
 
     async fn start_job(&mut self, new: NewJob) {
         let NewJob { step, running, ports, file, keep, is_of_model, reply } = new;
-        if self.info.jobs.iter().filter(|job| job.is_running()).count() >= MOST {
+        if self.info.jobs.iter().filter(|job| job.is_running()).count() >= MAX_RUNNING {
             let _ = reply.send(Err(running));
             return;
         }
@@ -104,7 +104,7 @@ impl Session {
                 info.ports.clone_from(ports);
                 let list = join_ports(&info.ports);
                 new.then(|| {
-                    words::JOB_LISTENS.with("id", id).with("line", line).with("ports", list)
+                    phrases::JOB_LISTENS.with("id", id).with("line", line).with("ports", list)
                 })
             }
             JobUpdate::Ended(_) | JobUpdate::Gone => {
@@ -135,9 +135,9 @@ impl Session {
         let say = state_text(state);
         let text = say.text(Lang::En);
         self.jobs.news.push(format!("Job {id} (`{line}`) {text}; job_read shows its output."));
-        let ended = words::JOB_ENDED.with("id", id).with("line", line).with("state", say);
+        let ended = phrases::JOB_ENDED.with("id", id).with("line", line).with("state", say);
         match end_note(update) {
-            Some(note) => words::JOB_ENDED_NOTE.with("ended", ended).with("note", note),
+            Some(note) => phrases::JOB_ENDED_NOTE.with("ended", ended).with("note", note),
             None => ended,
         }
     }
@@ -157,13 +157,13 @@ impl Session {
                 });
                 let mut rows: Vec<PageRow> = rows.collect();
                 if rows.is_empty() {
-                    rows.push(PageRow::line(words::JOBS_NONE));
+                    rows.push(PageRow::line(phrases::JOBS_NONE));
                 }
-                self.send_page(words::JOBS.into(), rows).await;
+                self.send_page(phrases::JOBS.into(), rows).await;
             }
             JobRequest::Show { id, page } => match self.job_output(id).await {
                 Ok(output) => {
-                    let title = words::JOB_OUTPUT.with("id", id);
+                    let title = phrases::JOB_OUTPUT.with("id", id);
                     self.send_output_page(title, &output, page, &format!("/jobs {id}")).await;
                 }
                 Err(why) => self.notify(Notice::error(why)).await,
@@ -195,15 +195,15 @@ impl Session {
         };
         match output {
             Ok(output) => {
-                let title = words::STEP_OUTPUT.with("step", id);
+                let title = phrases::STEP_OUTPUT.with("step", id);
                 self.send_output_page(title, &output, page, &format!("/output {step}")).await;
             }
             Err(_) => {
                 let hint = match self.step_numbers().await {
-                    Some((from, to)) => words::STEP_NUMBERS.with("from", from).with("to", to),
-                    None => words::NO_STEPS.into(),
+                    Some((from, to)) => phrases::STEP_NUMBERS.with("from", from).with("to", to),
+                    None => phrases::NO_STEPS.into(),
                 };
-                let say = words::NO_STEP_OUTPUT.with("n", step);
+                let say = phrases::NO_STEP_OUTPUT.with("n", step);
                 self.notify(Notice::error(say).with_hint(hint)).await;
             }
         }
@@ -211,7 +211,7 @@ impl Session {
 
     async fn send_output_page(
         &mut self,
-        title: LocalizedText,
+        text: LocalizedText,
         output: &str,
         page: Option<usize>,
         command: &str,
@@ -221,25 +221,25 @@ impl Session {
         let shown = pages.get(number - 1).copied().unwrap_or_default();
         let mut rows: Vec<PageRow> = shown.lines().map(PageRow::line).collect();
         if rows.is_empty() {
-            rows.push(PageRow::line(words::OUTPUT_EMPTY));
+            rows.push(PageRow::line(phrases::OUTPUT_EMPTY));
         }
         if let Some(missing) = page.filter(|page| *page > pages.len()) {
-            let say = words::OUTPUT_NO_PAGE.with("n", missing).with("of", pages.len());
+            let say = phrases::OUTPUT_NO_PAGE.with("n", missing).with("of", pages.len());
             rows.push(PageRow::line(say));
         }
         if pages.len() > 1 {
-            let say = words::OUTPUT_PAGE.with("n", number).with("of", pages.len());
+            let say = phrases::OUTPUT_PAGE.with("n", number).with("of", pages.len());
             rows.push(PageRow::line(say.with("command", command)));
         }
-        self.send_page(title, rows).await;
+        self.send_page(text, rows).await;
     }
 
-    async fn send_page(&mut self, title: LocalizedText, rows: Vec<PageRow>) {
-        self.outbox.send(Event::Page(Box::new(Page { title, rows }))).await;
+    async fn send_page(&mut self, text: LocalizedText, rows: Vec<PageRow>) {
+        self.outbox.send(Event::Page(Box::new(Page { title: text, rows }))).await;
     }
 
     async fn job_output(&mut self, id: u64) -> Result<String, LocalizedText> {
-        let known = words::JOB_UNKNOWN.with("id", id);
+        let known = phrases::JOB_UNKNOWN.with("id", id);
         let file = self.jobs.find(id).ok_or(known)?.file.clone();
         let read = match file {
             Some(file) => read_file(file).await,
@@ -256,8 +256,8 @@ impl Session {
                 job.cancel.cancel();
                 Ok(())
             }
-            Some(_) => Err(words::JOB_OVER.with("id", id)),
-            None => Err(words::JOB_UNKNOWN.with("id", id)),
+            Some(_) => Err(phrases::JOB_OVER.with("id", id)),
+            None => Err(phrases::JOB_UNKNOWN.with("id", id)),
         }
     }
 
@@ -310,7 +310,7 @@ impl Session {
                 let _ = job.task.await;
             }
         };
-        let _ = tokio::time::timeout(ENDING, ended).await;
+        let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
     }
 }
 
@@ -320,11 +320,11 @@ async fn read_file(path: PathBuf) -> Option<String> {
 
 fn state_text(state: JobState) -> LocalizedText {
     match state {
-        JobState::Running => words::JOB_RUNS.into(),
-        JobState::Ended { exit: Some(code) } => words::JOB_EXITED.with("code", i64::from(code)),
-        JobState::Ended { exit: None } => words::JOB_KILLED.into(),
-        JobState::Stopped => words::JOB_STOPPED.into(),
-        JobState::Gone => words::JOB_GONE.into(),
+        JobState::Running => phrases::JOB_RUNS.into(),
+        JobState::Ended { exit: Some(code) } => phrases::JOB_EXITED.with("code", i64::from(code)),
+        JobState::Ended { exit: None } => phrases::JOB_KILLED.into(),
+        JobState::Stopped => phrases::JOB_STOPPED.into(),
+        JobState::Gone => phrases::JOB_GONE.into(),
     }
 }
 
@@ -341,7 +341,7 @@ fn end_note(update: &JobUpdate) -> Option<LocalizedText> {
 /// The state, how long it runs, its ports, and whether it stays.
 fn job_text(job: &JobInfo) -> LocalizedText {
     let text = running_text(job);
-    if job.kept { words::JOB_KEPT_ROW.with("state", text) } else { text }
+    if job.kept { phrases::JOB_KEPT_ROW.with("state", text) } else { text }
 }
 
 fn running_text(job: &JobInfo) -> LocalizedText {
@@ -351,9 +351,9 @@ fn running_text(job: &JobInfo) -> LocalizedText {
     let seconds = (jiff::Timestamp::now().as_millisecond() - job.began).max(0) / 1000;
     let since = format!("{}:{:02}", seconds / 60, seconds % 60);
     if job.ports.is_empty() {
-        words::JOB_RUNS_SINCE.with("time", since)
+        phrases::JOB_RUNS_SINCE.with("time", since)
     } else {
-        words::JOB_RUNS_AT.with("time", since).with("ports", join_ports(&job.ports))
+        phrases::JOB_RUNS_AT.with("time", since).with("ports", join_ports(&job.ports))
     }
 }
 

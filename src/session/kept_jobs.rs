@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use super::job::{Job, JobMessage, JobUpdate, KeptJobs};
 use super::state::Session;
 use super::turn_messages::TurnMessage;
-use avocet_core::i18n::{LocalizedText, session as words};
+use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::{JobInfo, JobState, Notice};
 use avocet_tools::KeepOrder;
 use avocet_tools::exec::KeptJob;
@@ -41,11 +41,13 @@ impl Session {
                 ports: if running { kept.ports.clone() } else { Vec::new() },
                 kept: true,
             });
-            let found = if running { words::JOB_FOUND } else { words::JOB_FOUND_ENDED };
+            let found = if running { phrases::JOB_FOUND } else { phrases::JOB_FOUND_ENDED };
             notices.push(found.with("id", id).with("line", kept.line.clone()));
             let cancel = CancellationToken::new();
             let task = tokio::spawn(self.follow_found(id, kept.clone(), cancel.clone(), running));
-            let (file, kept) = (Some(kept.output()), Some(kept));
+            let file = Some(kept.output());
+            let kept = Some(kept);
+
             let job = Job { cancel, task, file, read: 0, is_stopping: false, keep: None, kept };
             self.jobs.list.push((id, job));
         }
@@ -81,18 +83,18 @@ impl Session {
     pub(super) fn keep_job(&mut self, id: u64) -> Result<(), LocalizedText> {
         self.jobs.of_model.remove(id);
         let Some(KeptJobs { place, program }) = self.kept_jobs.clone() else {
-            return Err(words::JOBS_NOT_KEPT.into());
+            return Err(phrases::JOBS_NOT_KEPT.into());
         };
         let info = self.info.jobs.iter().find(|job| job.id == id);
-        let info = info.ok_or_else(|| words::JOB_UNKNOWN.with("id", id))?;
+        let info = info.ok_or_else(|| phrases::JOB_UNKNOWN.with("id", id))?;
         if !info.is_running() {
-            return Err(words::JOB_OVER.with("id", id));
+            return Err(phrases::JOB_OVER.with("id", id));
         }
         let known = |job: &Job| job.kept.is_none().then(|| job.keep.clone()).flatten();
         let Some(keep) =
             self.jobs.list.iter().find(|(it, _)| *it == id).and_then(|it| known(&it.1))
         else {
-            return Err(words::JOB_KEPT_ALREADY.with("id", id));
+            return Err(phrases::JOB_KEPT_ALREADY.with("id", id));
         };
         let (reply, answer) = tokio::sync::oneshot::channel();
         let order = KeepOrder {
@@ -106,7 +108,7 @@ impl Session {
         };
         let to = self.turn_messages.clone();
         if keep.send(order).is_err() {
-            return Err(words::JOB_OVER.with("id", id));
+            return Err(phrases::JOB_OVER.with("id", id));
         }
         tokio::spawn(async move {
             // Without an answer the job has just ended, which is shown anyway.
@@ -124,10 +126,10 @@ impl Session {
                 (job.file, job.kept) = (Some(kept.output()), Some(kept));
                 let Some(info) = self.info.jobs.iter_mut().find(|job| job.id == id) else { return };
                 info.kept = true;
-                let say = words::JOB_KEPT.with("id", id).with("line", info.line.clone());
+                let say = phrases::JOB_KEPT.with("id", id).with("line", info.line.clone());
                 Notice::info(say)
             }
-            Err(why) => Notice::error(words::JOB_NOT_KEPT.with("id", id).with("why", why)),
+            Err(why) => Notice::error(phrases::JOB_NOT_KEPT.with("id", id).with("why", why)),
         };
         self.send_info().await;
         self.notify(notice).await;

@@ -1,7 +1,7 @@
 //! What becomes of a step that is still at work when its time is up: the user is asked once, and the
 //! step runs on meanwhile.
 
-use avocet_core::i18n::{Lang, Phrase, session as words};
+use avocet_core::i18n::{Lang, Phrase, session as phrases};
 use avocet_core::protocol::{AskId, Decision, Question, Step, StepAction};
 use avocet_safety::redact::Redactor;
 use avocet_tools::{LimitAnswer, LimitReached};
@@ -21,9 +21,9 @@ pub enum LimitChoice {
 }
 
 const CHOICES: [(LimitChoice, Phrase); 3] = [
-    (LimitChoice::Background, words::LIMIT_BACKGROUND),
-    (LimitChoice::Stop, words::LIMIT_STOP),
-    (LimitChoice::Wait, words::LIMIT_WAIT),
+    (LimitChoice::Background, phrases::LIMIT_BACKGROUND),
+    (LimitChoice::Stop, phrases::LIMIT_STOP),
+    (LimitChoice::Wait, phrases::LIMIT_WAIT),
 ];
 
 impl LimitQuestion {
@@ -40,7 +40,7 @@ impl LimitQuestion {
         lang: Lang,
     ) -> Question {
         let line = redactor.mask(&step.work.short_line()).into_owned();
-        let text = words::LIMIT_ASK.with("line", line).with("seconds", reached.seconds);
+        let text = phrases::LIMIT_ASK.with("line", line).with("seconds", reached.seconds);
         let fallback = match step.work {
             StepAction::Shell { .. } => LimitChoice::Stop,
             StepAction::Exec { .. } | StepAction::Tool { .. } => LimitChoice::Background,

@@ -1,7 +1,7 @@
 //! Pages that list saved sessions, for the terminal and for commands without a screen.
 
 use super::persistence::format_time;
-use avocet_core::i18n::{common, plural, session as words};
+use avocet_core::i18n::{common, plural, session as phrases};
 use avocet_core::protocol::{Page, PageRow};
 use avocet_store::{Listed, SessionHit};
 
@@ -10,10 +10,10 @@ pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {
     let mut rows: Vec<PageRow> = listed
         .into_iter()
         .map(|one| {
-            let turns = plural(one.turns as usize, words::TURNS_ONE, words::TURNS);
+            let turns = plural(one.turns as usize, phrases::TURNS_ONE, phrases::TURNS);
             let about = match one.model {
-                Some(model) => words::LISTED_WITH_MODEL.with("model", model),
-                None => words::LISTED.into(),
+                Some(model) => phrases::LISTED_WITH_MODEL.with("model", model),
+                None => phrases::LISTED.into(),
             };
             let about = about
                 .with("when", format_time(one.updated))
@@ -24,10 +24,10 @@ pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {
         })
         .collect();
     if rows.is_empty() {
-        rows.push(PageRow::line(words::NO_SESSIONS));
+        rows.push(PageRow::line(phrases::NO_SESSIONS));
     }
     if more > 0 {
-        rows.push(PageRow::line(words::MORE_SESSIONS.with("n", more)));
+        rows.push(PageRow::line(phrases::MORE_SESSIONS.with("n", more)));
     }
     Page { title: common::SESSIONS.into(), rows }
 }
@@ -39,7 +39,7 @@ pub fn hits_page(looked_for: &str, hits: Vec<SessionHit>, most: usize) -> Page {
         .into_iter()
         .take(most)
         .map(|hit| {
-            let about = words::HIT
+            let about = phrases::HIT
                 .with("when", format_time(hit.at))
                 .with("title", hit.title)
                 .with("around", hit.around);
@@ -47,10 +47,10 @@ pub fn hits_page(looked_for: &str, hits: Vec<SessionHit>, most: usize) -> Page {
         })
         .collect();
     if rows.is_empty() {
-        rows.push(PageRow::line(words::NO_HITS));
+        rows.push(PageRow::line(phrases::NO_HITS));
     }
     if more {
-        rows.push(PageRow::line(words::MORE_HITS.with("n", most)));
+        rows.push(PageRow::line(phrases::MORE_HITS.with("n", most)));
     }
-    Page { title: words::HITS.with("words", looked_for.trim()), rows }
+    Page { title: phrases::HITS.with("words", looked_for.trim()), rows }
 }

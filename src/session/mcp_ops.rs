@@ -57,10 +57,10 @@ impl Session {
     }
 
     /// Starts what is new, ends what is gone or changed, and leaves the rest as it is.
-    async fn set_definitions(&mut self, read: ServerDefinitions) {
+    async fn set_definitions(&mut self, definitions: ServerDefinitions) {
         self.servers.definitions = DefinitionState::Read;
         let mut before = std::mem::take(&mut self.servers.servers);
-        for definition in read.servers {
+        for definition in definitions.servers {
             let same = before.iter().position(|server| server.definition == definition);
             let server = same.map(|at| before.remove(at)).unwrap_or(SessionServer {
                 definition,
@@ -79,11 +79,13 @@ impl Session {
                 self.notify(notice).await;
             }
         }
-        for fault in read.diagnostics.iter().filter(|fault| !self.servers.faults.contains(fault)) {
+        for fault in
+            definitions.diagnostics.iter().filter(|fault| !self.servers.faults.contains(fault))
+        {
             self.outbox.send(Event::Notice(Notice::warning(fault.localized()))).await;
         }
-        self.servers.faults = read.diagnostics;
-        self.servers.remarks = read.remarks;
+        self.servers.faults = definitions.diagnostics;
+        self.servers.remarks = definitions.remarks;
         self.publish_server_tools().await;
         self.tell_unanswered().await;
         self.ask_about_server().await;
@@ -132,7 +134,7 @@ impl Session {
                 self.ask_for_server().await;
             }
             McpEvent::Withdrawn(id) => {
-                let is_it = |waits: &ServerQuestion| matches!(waits, ServerQuestion::Asked(of, question) if *of == name && question.id == id);
+                let is_it = |server_question: &ServerQuestion| matches!(server_question, ServerQuestion::Asked(of, question) if *of == name && question.id == id);
                 self.servers.waiting.retain(|waits| !is_it(waits));
                 if let Some((ask, _)) = self.servers.question.take_if(|(_, open)| is_it(open)) {
                     self.outbox.send(Event::QuestionClosed { ask }).await;

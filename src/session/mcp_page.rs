@@ -10,8 +10,8 @@ use avocet_core::text;
 /// The most bytes of the names of a server's tools.
 const MAX_NAMES: usize = 400;
 
-pub(super) fn rows(shown: &McpServers) -> Vec<PageRow> {
-    let McpServers { servers, faults, remarks, .. } = shown;
+pub(super) fn rows(mcp_servers: &McpServers) -> Vec<PageRow> {
+    let McpServers { servers, faults, remarks, .. } = mcp_servers;
     let mut rows = Vec::new();
     for SessionServer { definition, state, .. } in servers {
         rows.push(PageRow::pair(definition.name.as_str(), describe(state)));

@@ -43,17 +43,17 @@ pub(super) fn offered_schemas(catalog: &ToolCatalog) -> Arc<[ToolSchema]> {
         "properties": { "tool": { "type": "string" }, "input": { "type": "object" } },
         "required": ["tool", "input"],
     });
-    let find = ToolSchema {
+    let schema = ToolSchema {
         name: reply::wire_name(MCP_FIND_TOOL),
         description: format!("gives the inputs of the tools of servers that match, of:{names}"),
         parameters: find,
     };
-    let call = ToolSchema {
+    let tool_schema = ToolSchema {
         name: reply::wire_name(MCP_CALL_TOOL),
         description: "calls a tool that mcp_find gave".to_owned(),
         parameters: call,
     };
-    [find, call].into()
+    [schema, tool_schema].into()
 }
 
 /// The same for a model that does not call tools, as a part of its prompt.

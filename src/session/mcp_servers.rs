@@ -219,7 +219,7 @@ impl McpServers {
     }
 
     /// Starts a server, unless it is off or waits for an answer.
-    pub(super) fn start(&mut self, at: usize, place: &Workspace) {
+    pub(super) fn start(&mut self, at: usize, workspace: &Workspace) {
         let (Some(access), Some(server)) = (&self.access, self.servers.get_mut(at)) else { return };
         let answer = if server.definition.origin.is_from_repository {
             access.answer(&server.definition)
@@ -229,7 +229,7 @@ impl McpServers {
         match answer {
             _ if !server.definition.is_enabled => server.state = McpServerState::Off,
             // A program of the folder may take the place of the one that is meant.
-            _ if !place.trusted => server.state = McpServerState::Untrusted,
+            _ if !workspace.trusted => server.state = McpServerState::Untrusted,
             None => server.state = McpServerState::Unanswered,
             Some(false) => server.state = McpServerState::Declined,
             Some(true) => {
@@ -241,8 +241,10 @@ impl McpServers {
                         return;
                     }
                 };
-                let folders = folders_of(place);
-                let (starter, keys) = (access.starter(), access.keys());
+                let folders = folders_of(workspace);
+                let starter = access.starter();
+                let keys = access.keys();
+
                 let launch = ServerLaunch { definition, folders, starter, keys };
                 server.running = Some(start_server(launch, self.channels.event.clone()));
                 server.state = McpServerState::Starting;
@@ -264,6 +266,6 @@ impl McpServers {
 }
 
 /// The folders of a session, the workspace first.
-pub(super) fn folders_of(place: &Workspace) -> Vec<PathBuf> {
-    std::iter::once(&place.workspace).chain(&place.added).cloned().collect()
+pub(super) fn folders_of(workspace: &Workspace) -> Vec<PathBuf> {
+    std::iter::once(&workspace.workspace).chain(&workspace.added).cloned().collect()
 }

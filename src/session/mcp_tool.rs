@@ -60,7 +60,9 @@ impl Tool for McpTool {
             return std::future::ready(answer(step.judgement(), Ok(list))).boxed();
         }
         let sent = self.send(&name, input, &control);
-        let (session, redactor) = (self.session.clone(), Arc::clone(&self.redactor));
+        let session = self.session.clone();
+        let redactor = Arc::clone(&self.redactor);
+
         async move {
             let judged = step.judgement();
             let (id, reply) = match sent {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::state::Session;
 use avocet_config::diagnostic::io_reason;
 use avocet_config::project_instructions::{LOCAL, NAMES};
-use avocet_core::i18n::session as words;
+use avocet_core::i18n::session as phrases;
 use avocet_core::private_dir::private_folder;
 use avocet_core::protocol::{Event, NotePlace, Notice, Page, PageRow};
 
@@ -16,15 +16,15 @@ impl Session {
         let mut rows: Vec<PageRow> =
             self.info.notes.iter().map(|note| PageRow::line(note.localized())).collect();
         if rows.is_empty() {
-            rows.push(PageRow::line(words::MEMORY_NONE));
+            rows.push(PageRow::line(phrases::MEMORY_NONE));
         }
-        rows.push(PageRow::heading(words::MEMORY_PLACES));
+        rows.push(PageRow::heading(phrases::MEMORY_PLACES));
         for place in NotePlace::ALL {
             if let Some(path) = self.note_path(place) {
                 rows.push(PageRow::pair(place.name(), path.display().to_string()));
             }
         }
-        let page = Page { title: words::MEMORY.into(), rows };
+        let page = Page { title: phrases::MEMORY.into(), rows };
         self.outbox.send(Event::Page(Box::new(page))).await;
     }
 
@@ -33,10 +33,10 @@ impl Session {
         let Some(path) = self.note_path(place) else { return };
         let shown = path.display().to_string();
         let notice = match append(&path, text.trim()) {
-            Ok(()) => Notice::info(words::NOTED.with("path", shown)),
+            Ok(()) => Notice::info(phrases::NOTED.with("path", shown)),
             Err(error) => {
                 let why = io_reason(&error);
-                Notice::error(words::NOT_NOTED.with("path", shown).with("why", why))
+                Notice::error(phrases::NOT_NOTED.with("path", shown).with("why", why))
             }
         };
         self.notify(notice).await;

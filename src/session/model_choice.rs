@@ -3,7 +3,7 @@
 use super::state::Session;
 use super::turn_messages::TurnMessage;
 use super::{Connected, FoundServer, Wanted, pages};
-use avocet_core::i18n::{Lang, LocalizedText, session as words};
+use avocet_core::i18n::{Lang, LocalizedText, session as phrases};
 use avocet_core::protocol::{
     Dialect, Effort, Event, Mode, ModelOffer, Notice, Provider, effort_names,
 };
@@ -30,8 +30,8 @@ impl Session {
         let before = self.responder.connected.clone();
         // The profile may have led there already, which was reported.
         let is_there = before.base_url == server.base_url && before.model.name() == name;
-        let wanted = Wanted::Model { name, found: Some(server) };
-        if self.connect(wanted).await && !is_there {
+        let model = Wanted::Model { name, found: Some(server) };
+        if self.connect(model).await && !is_there {
             self.announce_switch(&before).await;
         }
     }
@@ -44,16 +44,16 @@ impl Session {
     }
 
     /// Says which model answers from now on.
-    pub(super) async fn announce_switch(&mut self, before: &Connected) {
+    pub(super) async fn announce_switch(&mut self, connected: &Connected) {
         let now = &self.responder.connected;
-        let is_same = before.base_url == now.base_url
-            && before.provider == now.provider
-            && before.model.dialect() == now.model.dialect();
+        let is_same = connected.base_url == now.base_url
+            && connected.provider == now.provider
+            && connected.model.dialect() == now.model.dialect();
         let say = match (now.model.dialect(), now.base_url.as_str()) {
-            _ if is_same => words::MODEL_SET.into(),
-            (_, "") => words::MODEL_SET.into(),
-            (Dialect::Tools, url) => words::MODEL_SET_TOOLS.with("url", url),
-            (Dialect::Json, url) => words::MODEL_SET_JSON.with("url", url),
+            _ if is_same => phrases::MODEL_SET.into(),
+            (_, "") => phrases::MODEL_SET.into(),
+            (Dialect::Tools, url) => phrases::MODEL_SET_TOOLS.with("url", url),
+            (Dialect::Json, url) => phrases::MODEL_SET_JSON.with("url", url),
         };
         let notice = say.with("provider", now.provider.name()).with("model", now.model.name());
         self.announce_model(notice).await;
@@ -62,7 +62,7 @@ impl Session {
     pub(super) async fn set_mode(&mut self, mode: Mode) {
         if self.connect(Wanted::Mode(mode)).await {
             self.info.mode = mode;
-            let notice = words::MODE_SET
+            let notice = phrases::MODE_SET
                 .with("mode", mode.name())
                 .with("model", self.responder.connected.model.name());
             self.announce_model(notice).await;
@@ -82,8 +82,8 @@ impl Session {
         self.send_info().await;
         let notice = self.effort_mismatch().unwrap_or_else(|| {
             Notice::info(match effort {
-                Some(level) => words::EFFORT_SET.with("level", level.name()),
-                None => words::EFFORT_AUTO.into(),
+                Some(level) => phrases::EFFORT_SET.with("level", level.name()),
+                None => phrases::EFFORT_AUTO.into(),
             })
         });
         self.notify(notice).await;
@@ -105,15 +105,17 @@ impl Session {
 
     /// What to say if the model does not reason as much as the user wants.
     fn effort_mismatch(&self) -> Option<Notice> {
-        let (wanted, model) = (self.responder.effort?, self.responder.connected.model.name());
+        let wanted = self.responder.effort?;
+        let model = self.responder.connected.model.name();
+
         let say = match &self.responder.effort_levels {
-            None => words::EFFORT_UNKNOWN.into(),
+            None => phrases::EFFORT_UNKNOWN.into(),
             Some(levels) => match self.responder.effort_in_use() {
                 Some(used) if used == wanted => return None,
-                Some(used) => words::EFFORT_NEAREST
+                Some(used) => phrases::EFFORT_NEAREST
                     .with("used", used.name())
                     .with("levels", effort_names(levels)),
-                None => words::EFFORT_NONE.into(),
+                None => phrases::EFFORT_NONE.into(),
             },
         };
         Some(Notice::warning(say.with("model", model).with("level", wanted.name())))
@@ -145,7 +147,9 @@ impl Session {
 
     /// Asks the server what it says of the model, while the user types or the model answers.
     pub(super) fn learn_of_model(&self) {
-        let (learning, to) = (self.responder.connected.model.learn(), self.turn_messages.clone());
+        let learning = self.responder.connected.model.learn();
+        let to = self.turn_messages.clone();
+
         drop(tokio::spawn(async move {
             learning.await;
             // A closed session needs no name.
@@ -170,8 +174,8 @@ impl Session {
             [limits.turn, limits.session, limits.run].iter().any(|limit| limit.cost.is_some());
         if is_limited && model.prices().is_none() && !self.is_price_reported {
             self.is_price_reported = true;
-            let say = words::COST_UNKNOWN.with("model", model.name());
-            self.notify(Notice::warning(say).with_hint(words::COST_UNKNOWN_HINT)).await;
+            let say = phrases::COST_UNKNOWN.with("model", model.name());
+            self.notify(Notice::warning(say).with_hint(phrases::COST_UNKNOWN_HINT)).await;
         }
     }
 

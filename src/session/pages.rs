@@ -11,7 +11,7 @@ use super::{Connected, FoundServer, export};
 use crate::context::request;
 use crate::context::window::{ContextUsage, RequestParts, Section};
 use avocet_core::i18n::{
-    Localize, LocalizedText, Phrase, common, context as said, screen, session as words,
+    Localize, LocalizedText, Phrase, common, context as said, screen, session as phrases,
 };
 use avocet_core::protocol::{Event, ExportFormat, ModelOffer, Notice, Page, PageRow, Usage};
 use avocet_core::text;
@@ -30,7 +30,7 @@ pub fn models(
     found: &[FoundServer],
 ) -> Event {
     let mut offers = match answer {
-        Ok(offers) if offers.is_empty() => return Event::Notice(Notice::info(words::NO_MODELS)),
+        Ok(offers) if offers.is_empty() => return Event::Notice(Notice::info(phrases::NO_MODELS)),
         Ok(offers) => offers,
         Err(error) => return Event::Notice(Notice::error(error.localized())),
     };
@@ -46,19 +46,19 @@ pub fn models(
 pub fn found_server_notice(found: &FoundServer) -> Option<Notice> {
     let model = found.models.first()?;
     let notice = match &found.key_env {
-        Some(key) => words::FOUND_KEY.with("key", key.as_str()).with("name", found.name.as_str()),
-        None => words::FOUND.with("name", found.name.as_str()).with("url", found.base_url.as_str()),
+        Some(key) => phrases::FOUND_KEY.with("key", key.as_str()).with("name", found.name.as_str()),
+        None => {
+            phrases::FOUND.with("name", found.name.as_str()).with("url", found.base_url.as_str())
+        }
     };
     let notice = Notice::info(notice.with("model", model.as_str()));
     if found.models.len() == 1 {
         return Some(notice);
     }
     let names: Vec<&str> = found.models.iter().take(NAMED).map(String::as_str).collect();
-    Some(
-        notice.with_hint(
-            words::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", ")),
-        ),
-    )
+    Some(notice.with_hint(
+        phrases::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", ")),
+    ))
 }
 
 /// How the room of the next request is divided, without the words that are yet to come.
@@ -72,8 +72,8 @@ pub fn next_request(session: &Session) -> ContextUsage {
 }
 
 /// The parts of the next request as bars; while a turn runs, of the last request.
-pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
-    let ledger = sent.cloned().unwrap_or_else(|| next_request(session));
+pub fn context(session: &Session, usage: Option<&ContextUsage>) -> Page {
+    let ledger = usage.cloned().unwrap_or_else(|| next_request(session));
     let (room, taken) = (ledger.room, ledger.total_size());
     let mut rows: Vec<PageRow> = ledger
         .sections
@@ -108,12 +108,12 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
     ));
     let turns = said::LEDGER_TURNS.with("n", ledger.turns).with("out", ledger.omitted_turns);
     rows.push(PageRow::line(turns));
-    let title = if sent.is_some() { said::LEDGER_NOW } else { said::LEDGER };
+    let title = if usage.is_some() { said::LEDGER_NOW } else { said::LEDGER };
     Page { title: title.into(), rows }
 }
 
-fn section_name(part: Section) -> Phrase {
-    match part {
+fn section_name(section: Section) -> Phrase {
+    match section {
         Section::System => said::PART_SYSTEM,
         Section::Tools => said::PART_TOOLS,
         Section::Notes => common::INSTRUCTIONS,
@@ -131,7 +131,9 @@ const BAR: usize = 24;
 /// A share of the whole as a bar, in bytes and in percent. A share above zero is never invisible.
 fn bar(percent: usize, bytes: usize) -> LocalizedText {
     let filled = (percent * BAR).div_ceil(100).clamp(usize::from(bytes > 0), BAR);
-    let (full, empty) = ("█".repeat(filled), "░".repeat(BAR - filled));
+    let full = "█".repeat(filled);
+    let empty = "░".repeat(BAR - filled);
+
     let bar = format!("{full}{empty} {:>9}", text::size(bytes));
     said::LEDGER_BAR.with("bar", bar).with("percent", format!("{percent:>3}"))
 }
@@ -143,17 +145,17 @@ pub fn plugins(home: &Path, world: &dyn Machine) -> Page {
         Ok(registry) => {
             let entries = registry.unwrap_or_default().entries;
             let row = |entry: &PluginEntry| {
-                let about = words::PLUGIN_ROW.with("name", entry.name.as_str());
+                let about = phrases::PLUGIN_ROW.with("name", entry.name.as_str());
                 PageRow::pair(entry.alias.as_str(), about.with("version", entry.version.as_str()))
             };
             if entries.is_empty() {
-                vec![PageRow::line(words::PLUGINS_NONE)]
+                vec![PageRow::line(phrases::PLUGINS_NONE)]
             } else {
                 entries.iter().map(row).collect()
             }
         }
     };
-    Page { title: words::PLUGINS.into(), rows }
+    Page { title: phrases::PLUGINS.into(), rows }
 }
 
 /// The running turn, the question that it waits for, and the messages after it.
@@ -162,40 +164,42 @@ pub fn running(session: &Session) -> Page {
     let mut rows: Vec<PageRow> = Vec::new();
     if let Some(turn) = turn {
         let state = match turn.open_question {
-            Some(_) => words::RUNNING_ASKS,
-            None => words::RUNNING_WORKS,
+            Some(_) => phrases::RUNNING_ASKS,
+            None => phrases::RUNNING_WORKS,
         };
-        rows.push(PageRow::pair(words::USAGE_TURN.with("n", turn.turn), state));
+        rows.push(PageRow::pair(phrases::USAGE_TURN.with("n", turn.turn), state));
     }
     let waiting = session.queue.iter().map(|queued| text::one_line(&queued.input.as_typed()));
     rows.extend(waiting.map(|line| PageRow::pair(screen::QUEUE_LABEL, text::cut(&line, 80))));
     if rows.is_empty() {
-        rows.push(PageRow::line(words::RUNNING_NOTHING));
+        rows.push(PageRow::line(phrases::RUNNING_NOTHING));
     }
-    Page { title: words::RUNNING.into(), rows }
+    Page { title: phrases::RUNNING.into(), rows }
 }
 
 /// What the latest turns used, what the session did, and this run where that is not the same.
 pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage, run: Usage) -> Page {
     let row = |(turn, usage): &(u64, Usage)| {
-        PageRow::pair(words::USAGE_TURN.with("n", *turn), usage.localized())
+        PageRow::pair(phrases::USAGE_TURN.with("n", *turn), usage.localized())
     };
     let spent = |(_, usage): &&(u64, Usage)| usage.input_tokens + usage.output_tokens > 0;
     let mut rows: Vec<PageRow> = turns.iter().filter(spent).map(row).collect();
-    rows.push(PageRow::pair(words::USAGE_ALL, all.localized()));
+    rows.push(PageRow::pair(phrases::USAGE_ALL, all.localized()));
     if run != all && run != Usage::default() {
-        rows.push(PageRow::pair(words::USAGE_RUN, run.localized()));
+        rows.push(PageRow::pair(phrases::USAGE_RUN, run.localized()));
     }
-    Page { title: words::USAGE.into(), rows }
+    Page { title: phrases::USAGE.into(), rows }
 }
 
 /// Writes the conversation; never changes an existing file.
 pub async fn export(session: &mut Session, format: ExportFormat, path: Option<String>) -> Notice {
     if session.conversation.record().is_empty() {
-        return Notice::info(words::EXPORT_EMPTY);
+        return Notice::info(phrases::EXPORT_EMPTY);
     }
     let path = export_path(Path::new(&session.info.cwd), format, path);
-    let (title, lang) = (session.info.title.clone(), session.info.lang);
+    let title = session.info.title.clone();
+    let lang = session.info.lang;
+
     let text = export::render(&title, session.conversation.record(), format, lang);
     let text = session.security.redactor.mask(&text).into_owned();
     let text = match format {
@@ -204,12 +208,12 @@ pub async fn export(session: &mut Session, format: ExportFormat, path: Option<St
     };
     let shown = path.display().to_string();
     match create(&path, &text).await {
-        Ok(()) => Notice::info(words::EXPORTED.with("path", shown)),
+        Ok(()) => Notice::info(phrases::EXPORTED.with("path", shown)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            Notice::error(words::EXPORT_EXISTS.with("path", shown))
+            Notice::error(phrases::EXPORT_EXISTS.with("path", shown))
         }
         Err(error) => {
-            Notice::error(words::EXPORT_FAILED.with("path", shown).with("why", error.to_string()))
+            Notice::error(phrases::EXPORT_FAILED.with("path", shown).with("why", error.to_string()))
         }
     }
 }

@@ -84,12 +84,12 @@ impl SessionStore {
     /// Starts the thread that writes; nothing is opened yet.
     pub fn start(
         persistence: Persistence,
-        facts: &mut SessionInfo,
+        info: &mut SessionInfo,
         redactor: Arc<Redactor>,
     ) -> SessionStore {
-        let header = SessionHeader::new(&facts.cwd, facts.bot.as_deref());
+        let header = SessionHeader::new(&info.cwd, info.bot.as_deref());
         let is_kept = persistence.store.is_persistent();
-        facts.session = if is_kept { header.id.clone() } else { String::new() };
+        info.session = if is_kept { header.id.clone() } else { String::new() };
         let (told, faults) = unbounded_channel();
         let recorder = Recorder::start(persistence.store, header, redactor, told);
         let Persistence { resume, replay, .. } = persistence;
@@ -133,8 +133,8 @@ impl SessionStore {
     }
 
     /// A turn is about to begin, with this event if it is known: it is written meanwhile.
-    pub fn prepare(&self, start: Option<Event>) {
-        self.recorder.prepare(start);
+    pub fn prepare(&self, event: Option<Event>) {
+        self.recorder.prepare(event);
     }
 
     /// Saves the history entries of a turn, and the model that answered, if one did.
@@ -165,13 +165,13 @@ impl SessionStore {
     }
 
     /// A new session starts with the next turn.
-    pub async fn start_new(&mut self, facts: &mut SessionInfo) {
-        let header = SessionHeader::new(&facts.cwd, facts.bot.as_deref());
+    pub async fn start_new(&mut self, info: &mut SessionInfo) {
+        let header = SessionHeader::new(&info.cwd, info.bot.as_deref());
         self.pending_page = None;
-        (facts.title, facts.read_only) = (String::new(), false);
-        facts.unsaved = None;
+        (info.title, info.read_only) = (String::new(), false);
+        info.unsaved = None;
         if self.is_persistent {
-            facts.session.clone_from(&header.id);
+            info.session.clone_from(&header.id);
         }
         self.recorder.call(move |writer| writer.switch_session(header)).await;
     }
@@ -234,8 +234,8 @@ pub fn recent_time(milliseconds: i64, now: &jiff::Zoned) -> String {
     at.strftime(format).to_string()
 }
 
-pub fn events_of(piece: &EventPage) -> Vec<Event> {
-    piece.events.iter().map(|kept| kept.event.clone()).collect()
+pub fn events_of(page: &EventPage) -> Vec<Event> {
+    page.events.iter().map(|kept| kept.event.clone()).collect()
 }
 
 #[cfg(test)]

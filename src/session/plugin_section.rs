@@ -4,7 +4,7 @@ use super::state::Session;
 use avocet_safety::tools::Registry;
 
 /// The maximum number of plugins that are named.
-const MOST_PLUGINS: usize = 50;
+const MAX_PLUGINS: usize = 50;
 
 impl Session {
     /// The plugins that the model may run, by name; what each can do it asks the plugin.
@@ -19,7 +19,7 @@ impl Session {
                 && alias.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
         };
         let aliases = registry.entries.iter().map(|entry| entry.alias.as_str()).filter(is_plain);
-        let aliases: Vec<&str> = aliases.take(MOST_PLUGINS).collect();
+        let aliases: Vec<&str> = aliases.take(MAX_PLUGINS).collect();
         if aliases.is_empty() {
             String::new()
         } else {

@@ -8,26 +8,28 @@ use avocet_safety::{self as safety, Policy, PolicyContext};
 impl Session {
     /// The text that replaces the step of a question. The limits of an entered skill apply to it as
     /// to the step itself.
-    pub(super) async fn preview_risk(&mut self, ask: AskId, work: StepAction) {
+    pub(super) async fn preview_risk(&mut self, ask: AskId, action: StepAction) {
         let Some(running) = &self.running else { return };
         let Some(held) = running.step_of_question(ask) else { return };
-        let step = Step { work: work.clone(), ..held.clone() };
+        let step = Step { work: action.clone(), ..held.clone() };
         let policy =
             Policy { narrowed: running.restriction.clone(), ..self.security.policy.clone() };
-        let world = MachineWithSkills {
+        let skills = MachineWithSkills {
             world: std::sync::Arc::clone(&self.security.world),
             library: std::sync::Arc::clone(&self.responder.extensions.library),
             model_scripts: self.model_scripts(),
             jobs_of_model: self.jobs.of_model.clone(),
             server_tools: std::sync::Arc::clone(&self.servers.catalog),
         };
-        let scene = PolicyContext { policy: &policy, place: &self.security.place, world: &world };
-        let verdict = match &work {
-            StepAction::Shell { line } => safety::assess_shell(&step.id, line, scene),
-            StepAction::Exec { .. } | StepAction::Tool { .. } => safety::assess(step, scene),
+        let cx = PolicyContext { policy: &policy, place: &self.security.place, world: &skills };
+        let verdict = match &action {
+            StepAction::Shell { line } => safety::assess_shell(&step.id, line, cx),
+            StepAction::Exec { .. } | StepAction::Tool { .. } => safety::assess(step, cx),
         };
         let judged = verdict.judgement();
-        let (risk, change) = (judged.risk.clone(), judged.change().cloned().map(Box::new));
-        self.outbox.send(Event::Judged { ask, work, risk, change }).await;
+        let risk = judged.risk.clone();
+        let change = judged.change().cloned().map(Box::new);
+
+        self.outbox.send(Event::Judged { ask, work: action, risk, change }).await;
     }
 }

@@ -13,7 +13,7 @@ use super::turn_scope::TurnScope;
 use super::wall;
 use crate::agent::turn::TurnStart;
 use crate::context::history::TurnRecord;
-use avocet_core::i18n::prompt as words;
+use avocet_core::i18n::prompt as phrases;
 use avocet_core::protocol::{
     AttachmentInfo, Decision, Event, Image, Notice, Observation, Outcome, PastedImage, Prompt,
     PromptPart, PromptSource, PromptSourceKind, Question, Step, TemplateCommand, Topic, TurnOrigin,
@@ -41,12 +41,12 @@ pub async fn run(
     prompt: Prompt,
     origin: TurnOrigin,
     start: TurnStart,
-    then: AfterExpansion,
+    expansion: AfterExpansion,
     mut scope: TurnScope,
 ) -> FinishedTurn {
     scope.begin(prompt.shown.clone(), origin);
     let source = prompt.source.clone();
-    let ending = match (scope.expand(prompt, then).await, then) {
+    let ending = match (scope.expand(prompt, expansion).await, expansion) {
         (Ok((text, images)), AfterExpansion::Send) => {
             if let Some(source) = source {
                 apply_source(&mut scope, source, &text);
@@ -79,7 +79,7 @@ impl TurnScope {
     async fn expand(
         &mut self,
         prompt: Prompt,
-        then: AfterExpansion,
+        expansion: AfterExpansion,
     ) -> Result<(String, Vec<Image>), ExpansionStop> {
         let input: ShellInput = prompt.input.clone().unwrap_or_default().into();
         let outputs = self.run_commands(&prompt, input).await?;
@@ -119,7 +119,7 @@ impl TurnScope {
             text.push_str("\n\n");
             text.push_str(&block(attachment));
         }
-        if then == AfterExpansion::Send
+        if expansion == AfterExpansion::Send
             && let Some(why) = reading.refusal(self).await
         {
             return Err(ExpansionStop::Unsent(why));
@@ -130,7 +130,7 @@ impl TurnScope {
             self.emit(Event::Attached { items: reading.attached, images: shown }).await;
         }
         if text.trim().is_empty() {
-            Err(ExpansionStop::Unsent(words::NOTHING_LEFT.into()))
+            Err(ExpansionStop::Unsent(phrases::NOTHING_LEFT.into()))
         } else {
             Ok((text, images))
         }
@@ -152,7 +152,7 @@ impl TurnScope {
                 Verdict::Ask(piece) => held.push(piece),
                 Verdict::Run(_) | Verdict::Refuse(_) => {
                     return Err(ExpansionStop::Unsent(
-                        words::PIECE_REFUSED.with("line", shorten(line)),
+                        phrases::PIECE_REFUSED.with("line", shorten(line)),
                     ));
                 }
             }
@@ -161,12 +161,12 @@ impl TurnScope {
             return Ok(Vec::new());
         }
         let policy = self.policy_context().policy;
-        let pieces: Vec<TemplateCommand> =
+        let commands: Vec<TemplateCommand> =
             held.iter().map(|held| template_command(held, policy)).collect();
-        let decision = match self.preapproval(prompt, &pieces).await {
+        let decision = match self.preapproval(prompt, &commands).await {
             Some(decision) => Ok(decision),
             None => {
-                self.ask(question(prompt, &pieces, &held)).await.ok_or(ExpansionStop::Cancelled)
+                self.ask(question(prompt, &commands, &held)).await.ok_or(ExpansionStop::Cancelled)
             }
         };
         let decision = match decision {
@@ -176,10 +176,10 @@ impl TurnScope {
                 return Err(stop);
             }
         };
-        let Some(allowed) = approved_ids(decision, &pieces) else {
+        let Some(allowed) = approved_ids(decision, &commands) else {
             self.report_not_run(&held, Outcome::Declined).await;
             self.emit(Event::Notice(
-                Notice::warning(words::PIECES_DECLINED).with_topic(Topic::PiecesDeclined),
+                Notice::warning(phrases::PIECES_DECLINED).with_topic(Topic::PiecesDeclined),
             ))
             .await;
             return Err(ExpansionStop::Stopped);
@@ -202,14 +202,14 @@ impl TurnScope {
     async fn preapproval(
         &mut self,
         prompt: &Prompt,
-        pieces: &[TemplateCommand],
+        commands: &[TemplateCommand],
     ) -> Option<Decision> {
         if !self.context.approves_template_commands
-            || !pieces.iter().all(|piece| piece.can_preapprove(false))
+            || !commands.iter().all(|piece| piece.can_preapprove(false))
         {
             return None;
         }
-        let say = words::PIECES_ALLOWED.with("of", source_name(prompt)).with("n", pieces.len());
+        let say = phrases::PIECES_ALLOWED.with("of", source_name(prompt)).with("n", commands.len());
         self.emit(Event::Notice(avocet_core::protocol::Notice::info(say))).await;
         Some(Decision::Approve)
     }
@@ -229,10 +229,12 @@ impl TurnScope {
             piped = self.pipe(piece, input).await;
         }
         let PipedOutput { observation, output } = piped;
-        let (outcome, code) = (observation.outcome, observation.exit_code);
+        let outcome = observation.outcome;
+        let code = observation.exit_code;
+
         let tail = last_lines(&observation.stderr).to_owned();
-        let unsent = |word: avocet_core::i18n::Phrase| {
-            let say = word.with("line", shorten(&line)).with("tail", tail.clone());
+        let unsent = |phrase: avocet_core::i18n::Phrase| {
+            let say = phrase.with("line", shorten(&line)).with("tail", tail.clone());
             Err(ExpansionStop::Unsent(say.with("code", code.unwrap_or_default())))
         };
         match (outcome, code, output) {
@@ -242,16 +244,16 @@ impl TurnScope {
                 Ok(output.strip_suffix('\r').unwrap_or(output).to_owned())
             }
             (Outcome::Ran, Some(0), None) => {
-                let say = words::PIECE_LONG.with("line", shorten(&line)).with("most", 1024usize);
+                let say = phrases::PIECE_LONG.with("line", shorten(&line)).with("most", 1024usize);
                 Err(ExpansionStop::Unsent(say))
             }
-            (Outcome::Ran, Some(_), _) => unsent(words::PIECE_EXITED),
-            _ => unsent(words::PIECE_KILLED),
+            (Outcome::Ran, Some(_), _) => unsent(phrases::PIECE_EXITED),
+            _ => unsent(phrases::PIECE_KILLED),
         }
     }
 
-    async fn pipe(&mut self, piece: ClearedStep, input: &ShellInput) -> PipedOutput {
-        let piped = self.pipe_step(piece, input.clone()).await;
+    async fn pipe(&mut self, step: ClearedStep, input: &ShellInput) -> PipedOutput {
+        let piped = self.pipe_step(step, input.clone()).await;
         self.emit(Event::StepFinished(Box::new(piped.observation.clone()))).await;
         piped
     }
@@ -292,8 +294,8 @@ impl TurnScope {
     }
 
     /// Shows these commands as not run.
-    async fn report_not_run(&mut self, pieces: &[NeedsApproval], outcome: Outcome) {
-        for piece in pieces {
+    async fn report_not_run(&mut self, approvals: &[NeedsApproval], outcome: Outcome) {
+        for piece in approvals {
             let judged = piece.judgement();
             let cwd = judged.cwd.display().to_string();
             let observation =
@@ -303,29 +305,29 @@ impl TurnScope {
     }
 }
 
-fn template_command(held: &NeedsApproval, policy: &Policy) -> TemplateCommand {
-    let judged = held.judgement();
+fn template_command(approval: &NeedsApproval, policy: &Policy) -> TemplateCommand {
+    let judged = approval.judgement();
     TemplateCommand {
         id: judged.step.id.clone(),
-        line: line_of(held).to_owned(),
+        line: line_of(approval).to_owned(),
         risk: safety::with_sandbox_reasons(judged, policy),
         commands: judged.pieces.clone(),
     }
 }
 
-fn line_of(held: &NeedsApproval) -> &str {
-    match &held.judgement().step.work {
+fn line_of(approval: &NeedsApproval) -> &str {
+    match &approval.judgement().step.work {
         avocet_core::protocol::StepAction::Shell { line } => line,
         _ => "",
     }
 }
 
-fn question(prompt: &Prompt, pieces: &[TemplateCommand], held: &[NeedsApproval]) -> Question {
+fn question(prompt: &Prompt, commands: &[TemplateCommand], held: &[NeedsApproval]) -> Question {
     let cwd = held.first().map(|held| held.judgement().cwd.display().to_string());
     Question::Pieces {
         of: source_name(prompt),
         cwd: cwd.unwrap_or_default(),
-        pieces: pieces.to_vec(),
+        pieces: commands.to_vec(),
     }
 }
 
@@ -339,8 +341,9 @@ fn source_name(prompt: &Prompt) -> String {
 
 /// The ids that may run; `None`: none may, and nothing is sent. An approval without ids does not
 /// approve a command of high risk.
-fn approved_ids(decision: Decision, pieces: &[TemplateCommand]) -> Option<Vec<String>> {
-    let mild = || pieces.iter().filter(|piece| !piece.is_high_risk()).map(|piece| piece.id.clone());
+fn approved_ids(decision: Decision, commands: &[TemplateCommand]) -> Option<Vec<String>> {
+    let mild =
+        || commands.iter().filter(|piece| !piece.is_high_risk()).map(|piece| piece.id.clone());
     let ids: Vec<String> = match decision {
         Decision::ApproveAll { steps } => steps,
         Decision::Approve => mild().collect(),

@@ -25,7 +25,7 @@ use crate::context::message_size::tools_size;
 use crate::context::size::ContextSize;
 use crate::context::turn_compaction::TurnCompaction;
 use crate::context::window::Bounds;
-use avocet_core::i18n::session as words;
+use avocet_core::i18n::session as phrases;
 use avocet_core::protocol::budget::{Budget, Spent};
 use avocet_core::protocol::{Dialect, Event, Notice, Prompt, SubmitId, TurnOrigin, Usage};
 use avocet_model::ModelReply;
@@ -46,7 +46,7 @@ impl Session {
     /// Expands a prompt for its text only.
     pub(super) async fn render(&mut self, prompt: Prompt) {
         if !self.is_idle() || self.open_question().is_some() {
-            self.notify(Notice::warning(words::RENDER_BUSY)).await;
+            self.notify(Notice::warning(phrases::RENDER_BUSY)).await;
             return;
         }
         self.start_expansion(prompt, TurnOrigin::Typed, AfterExpansion::Render);
@@ -55,7 +55,7 @@ impl Session {
     pub(super) async fn retry(&mut self) {
         match self.conversation.last_input.take() {
             _ if !self.is_idle() || self.open_question().is_some() => {}
-            None => self.notify(Notice::info(words::NOTHING_TO_RETRY)).await,
+            None => self.notify(Notice::info(phrases::NOTHING_TO_RETRY)).await,
             Some((words, mark)) => {
                 Arc::make_mut(&mut self.conversation.history).truncate_to(mark);
                 self.store.record_retry(self.info.turns).await;
@@ -75,8 +75,8 @@ impl Session {
     /// The user wants the waiting messages to start.
     pub(super) async fn run_queue(&mut self) {
         match () {
-            () if self.queue.is_empty() => self.notify(Notice::info(words::QUEUE_EMPTY)).await,
-            () if !self.is_idle() => self.notify(Notice::info(words::QUEUE_FOLLOWS)).await,
+            () if self.queue.is_empty() => self.notify(Notice::info(phrases::QUEUE_EMPTY)).await,
+            () if !self.is_idle() => self.notify(Notice::info(phrases::QUEUE_FOLLOWS)).await,
             () if self.open_question().is_some() => {}
             () => self.start_next_queued().await,
         }
@@ -97,11 +97,11 @@ impl Session {
             self.running.as_mut().map(|running| std::mem::take(&mut running.unread_steering));
         let steered = unread.into_iter().flatten().filter_map(|steering| steering.submit);
         let queued = std::mem::take(&mut self.queue).into_iter().map(|queued| queued.id);
-        let dropped: Vec<SubmitId> = steered.chain(queued).collect();
+        let ids: Vec<SubmitId> = steered.chain(queued).collect();
         self.queue = texts.into_iter().map(|text| self.queued(UserInput::parse(text))).collect();
         self.restored = if self.is_idle() { self.queue.len() } else { 0 };
         self.send_queue().await;
-        for submit in dropped {
+        for submit in ids {
             self.outbox.send(Event::Dropped { submit }).await;
         }
     }
@@ -157,9 +157,9 @@ impl Session {
 
     /// Both checks and saving the message run at the same time; the turn waits for the instructions
     /// when it needs them, and its request waits until the message is saved.
-    async fn begin(&mut self, words: UserInput, origin: TurnOrigin) {
+    async fn begin(&mut self, input: UserInput, origin: TurnOrigin) {
         let turn = self.info.turns + 1;
-        self.store.prepare(match &words {
+        self.store.prepare(match &input {
             UserInput::Text(text) => {
                 let submit = self.pending_submit;
                 Some(Event::TurnStarted { turn, text: text.clone(), origin, submit })
@@ -169,25 +169,25 @@ impl Session {
         if let Some(unsaved) = &mut self.info.unsaved {
             unsaved.elsewhere = false;
         }
-        let notes = match words {
+        let notes = match input {
             UserInput::Text(_) => self.check_instructions(),
             UserInput::Prompt(_) | UserInput::Shell { .. } => None,
         };
         self.reload_settings().await;
         self.refresh_and_wait().await;
-        self.wait_for_servers(&words).await;
+        self.wait_for_servers(&input).await;
         self.load_hooks().await;
         self.run_start_hooks(false);
-        self.start(words, origin, notes);
+        self.start(input, origin, notes);
     }
 
-    fn start(&mut self, words: UserInput, origin: TurnOrigin, notes: Option<InstructionsCheck>) {
-        if let UserInput::Shell { .. } = words {
-            return self.start_turn(|scope| shell_turn::run(words, scope));
+    fn start(&mut self, input: UserInput, origin: TurnOrigin, notes: Option<InstructionsCheck>) {
+        if let UserInput::Shell { .. } = input {
+            return self.start_turn(|scope| shell_turn::run(input, scope));
         }
-        self.set_default_title(&words.as_typed(), origin);
-        self.conversation.last_input = Some((words.clone(), self.conversation.history.position()));
-        let text = match words {
+        self.set_default_title(&input.as_typed(), origin);
+        self.conversation.last_input = Some((input.clone(), self.conversation.history.position()));
+        let text = match input {
             UserInput::Prompt(prompt) => {
                 return self.start_expansion(*prompt, origin, AfterExpansion::Send);
             }
@@ -201,9 +201,9 @@ impl Session {
         });
     }
 
-    fn start_expansion(&mut self, prompt: Prompt, origin: TurnOrigin, then: AfterExpansion) {
+    fn start_expansion(&mut self, prompt: Prompt, origin: TurnOrigin, expansion: AfterExpansion) {
         let start = self.turn_limits();
-        self.start_turn(|scope| prompt_expansion::run(prompt, origin, start, then, scope));
+        self.start_turn(|scope| prompt_expansion::run(prompt, origin, start, expansion, scope));
     }
 
     /// What a turn of the model starts with, but for its message: the text is what follows it.
@@ -282,7 +282,9 @@ impl Session {
         submit: Option<SubmitId>,
     ) -> TurnScope {
         let context = self.turn_context(cancel);
-        let (place, room) = (self.security.place.clone(), context.bounds.room);
+        let place = self.security.place.clone();
+        let room = context.bounds.room;
+
         TurnScope {
             turn: self.info.turns,
             submit,
@@ -329,7 +331,9 @@ impl Session {
         let model = &self.responder.connected.model;
         match model.dialect() {
             Dialect::Tools => {
-                let (size, offers_shell) = (model.prompt_size(), model.offers_shell());
+                let size = model.prompt_size();
+                let offers_shell = model.offers_shell();
+
                 tools_size(&self.toolbox().schemas(model.name(), size, offers_shell))
             }
             Dialect::Json => ContextSize::default(),

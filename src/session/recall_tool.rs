@@ -7,7 +7,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use super::turn_messages::TurnMessage;
-use avocet_core::i18n::{Lang, LocalizedText, Phrase, context as words};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, context as phrases};
 use avocet_core::protocol::{Observation, Outcome};
 use avocet_safety::{ClearedStep, Judgement, RecallTask, ToolTask};
 use avocet_tools::{RunControl, Tool};
@@ -26,7 +26,7 @@ impl Tool for RecallTool {
     }
 
     fn about(&self) -> Phrase {
-        words::ABOUT_RECALL_TOOL
+        phrases::ABOUT_RECALL_TOOL
     }
 
     fn prompt(&self) -> &'static str {
@@ -41,7 +41,7 @@ impl Tool for RecallTool {
             let read = match &judged.task {
                 Some(ToolTask::Recall(task)) => read(&session, task).await,
                 Some(ToolTask::Fault(fault)) => Err(fault.say.clone()),
-                _ => Err(words::NO_PART_YET.into()),
+                _ => Err(phrases::NO_PART_YET.into()),
             };
             answer(judged, read)
         }
@@ -72,7 +72,7 @@ async fn read(
     let (reply, answer) = oneshot::channel();
     // A closed session needs no answer.
     let _ = session.send(TurnMessage::PartRequested { id: task.id.clone(), reply });
-    let text = answer.await.map_err(|_| LocalizedText::from(words::NO_PART_YET))??;
+    let text = answer.await.map_err(|_| LocalizedText::from(phrases::NO_PART_YET))??;
     page(&text, task)
 }
 
@@ -81,7 +81,7 @@ fn page(text: &str, task: &RecallTask) -> Result<String, LocalizedText> {
     let pages = pages(text);
     let id = task.id.as_str();
     let Some(shown) = pages.get(task.page.saturating_sub(1)) else {
-        return Err(words::NO_PAGE.with("id", id).with("n", pages.len()));
+        return Err(phrases::NO_PAGE.with("id", id).with("n", pages.len()));
     };
     Ok(match pages.len() {
         1 => (*shown).to_owned(),

@@ -6,7 +6,7 @@
 
 use super::persistence::events_of;
 use crate::context::history::{History, Outline, ReplyKind, TurnRecord};
-use avocet_core::i18n::{common, session as words};
+use avocet_core::i18n::{common, session as phrases};
 use avocet_core::protocol::{
     Event, ModelMessage, Observation, Outcome, Question, Risk, Step, StepQuestion, Truncation,
     TurnOrigin, TurnOutcome, Usage,
@@ -93,7 +93,9 @@ impl OpenTurn {
 
     fn open_step(&mut self, step: &Step, risk: &Risk, began: bool) {
         self.steps.retain(|open| open.step.id != step.id);
-        let (step, risk) = (step.clone(), risk.clone());
+        let step = step.clone();
+        let risk = risk.clone();
+
         self.steps.push(OpenStep { step, risk, began, output: String::new() });
     }
 }
@@ -104,7 +106,7 @@ impl OpenStep {
         let (outcome, note) = if self.began {
             (Outcome::Interrupted, common::INTERRUPTED)
         } else {
-            (Outcome::Cancelled, words::STEP_NOT_BEGUN)
+            (Outcome::Cancelled, phrases::STEP_NOT_BEGUN)
         };
         let start = self.output.floor_char_boundary(self.output.len().saturating_sub(TAIL));
         let stdout = self.output.split_at(start).1.to_owned();
@@ -122,52 +124,54 @@ pub fn turn_record(events: &[Event]) -> TurnRecord {
     if *origin == TurnOrigin::Shell {
         return shell_record(text, events);
     }
-    let mut kept = TurnRecord::default();
-    kept.add_user(text);
+    let mut record = TurnRecord::default();
+    record.add_user(text);
     let mut reply: Option<(bool, String)> = None;
     let mut observations: Vec<Observation> = Vec::new();
     for event in events.iter().skip(1) {
         match event {
             Event::Replied(replied) => {
-                add_reply(&mut kept, &mut reply, &mut observations);
+                add_reply(&mut record, &mut reply, &mut observations);
                 reply = Some((replied.error, replied.message.clone()));
             }
             Event::StepFinished(one) => observations.push((**one).clone()),
-            Event::Plan { items } => kept.set_plan(items),
+            Event::Plan { items } => record.set_plan(items),
             Event::Steered { text, .. } => {
-                add_reply(&mut kept, &mut reply, &mut observations);
-                kept.add_user(text);
+                add_reply(&mut record, &mut reply, &mut observations);
+                record.add_user(text);
             }
             _ => {}
         }
     }
-    add_reply(&mut kept, &mut reply, &mut observations);
+    add_reply(&mut record, &mut reply, &mut observations);
     let ending = events.iter().rev().find_map(|event| match event {
         Event::TurnEnded { ending, .. } => Some(ending),
         _ => None,
     });
     match ending {
         // Its entries could not be saved, for example on a full disk.
-        Some(TurnOutcome::Cancelled) => kept.mark_cancelled(),
-        Some(TurnOutcome::Interrupted) | None => kept.mark_interrupted(),
+        Some(TurnOutcome::Cancelled) => record.mark_cancelled(),
+        Some(TurnOutcome::Interrupted) | None => record.mark_interrupted(),
         Some(_) => {}
     }
-    kept
+    record
 }
 
 /// Adds a reply with its results.
 fn add_reply(
-    kept: &mut TurnRecord,
+    record: &mut TurnRecord,
     reply: &mut Option<(bool, String)>,
     observations: &mut Vec<Observation>,
 ) {
     match reply.take() {
-        Some((_, message)) if !observations.is_empty() => kept.add_reply(ReplyKind::Cmd, &message),
-        Some((true, message)) => kept.add_reply(ReplyKind::Error, &message),
-        Some((false, message)) => kept.add_reply(ReplyKind::Chat, &message),
+        Some((_, message)) if !observations.is_empty() => {
+            record.add_reply(ReplyKind::Cmd, &message)
+        }
+        Some((true, message)) => record.add_reply(ReplyKind::Error, &message),
+        Some((false, message)) => record.add_reply(ReplyKind::Chat, &message),
         None => {}
     }
-    kept.add_steps(&std::mem::take(observations));
+    record.add_steps(&std::mem::take(observations));
 }
 
 fn shell_record(text: &str, events: &[Event]) -> TurnRecord {
@@ -203,9 +207,9 @@ pub fn rebuild_history(
                 let events = broken.iter().find(|(broken, _)| broken == turn);
                 let events = events.map(|(_, piece)| events_of(piece)).unwrap_or_default();
                 let closing = closing_events(&events, cwd);
-                let all: Vec<Event> = events.into_iter().chain(closing).collect();
+                let events: Vec<Event> = events.into_iter().chain(closing).collect();
                 // It was masked when it was saved.
-                history.push(*turn, turn_record(&all), |_| {});
+                history.push(*turn, turn_record(&events), |_| {});
             }
         }
     }
@@ -290,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_step_that_ran_has_an_unknown_outcome_and_one_that_was_asked_about_never_ran() {
-        let ask = Question::Pause { why: words::INTERRUPTED.into() };
+        let ask = Question::Pause { why: phrases::INTERRUPTED.into() };
         let output = Event::StepOutput { id: "cmd_002".into(), text: "line\n".into() };
         let asked = Question::Step(StepQuestion::new(step("cmd_003"), risk(), "/w"));
         let events = [

@@ -10,7 +10,7 @@ use super::shell_turn;
 use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use crate::context::history::TurnRecord;
-use avocet_core::i18n::{Phrase, plural, session as words};
+use avocet_core::i18n::{Phrase, plural, session as phrases};
 use avocet_core::protocol::{Event, Notice, Outcome, TurnOrigin, TurnOutcome, Usage};
 use avocet_safety::tools::{Restore, digest};
 use avocet_safety::{self as safety, Verdict};
@@ -62,21 +62,21 @@ pub async fn run(
     let RestoreRun { done, ending, .. } = run;
     let record = restore_record(&after, &all, &done);
     let changed = done.len() - already;
-    let left: Vec<ChangedFile> =
+    let files: Vec<ChangedFile> =
         kept_changes.into_iter().filter(|change| !done.contains(&change.path)).collect();
     let command = after.command();
-    if !done.is_empty() || (is_incomplete && !left.is_empty()) {
-        let (one, many) = after.record(&left, &mut scope).await;
+    if !done.is_empty() || (is_incomplete && !files.is_empty()) {
+        let (one, many) = after.record(&files, &mut scope).await;
         let say = match changed {
-            0 if left.is_empty() => words::RESTORE_ALREADY.into(),
+            0 if files.is_empty() => phrases::RESTORE_ALREADY.into(),
             n => plural(n, one, many),
         };
-        if changed > 0 || left.is_empty() {
+        if changed > 0 || files.is_empty() {
             scope.emit(Event::Notice(Notice::info(say))).await;
         }
     }
-    if is_held && !left.is_empty() {
-        let say = words::RESTORE_HELD.with("n", left.len()).with("command", command);
+    if is_held && !files.is_empty() {
+        let say = phrases::RESTORE_HELD.with("n", files.len()).with("command", command);
         scope.emit(Event::Notice(Notice::warning(say))).await;
     }
     scope.end(ending, record, Usage::default()).await
@@ -167,11 +167,11 @@ impl AfterRestore {
                 if let Some(event) = files_kept_event(&kept_changes) {
                     scope.emit(event).await;
                 }
-                (words::UNDONE_ONE, words::UNDONE_MANY)
+                (phrases::UNDONE_ONE, phrases::UNDONE_MANY)
             }
             AfterRestore::Redone => {
                 scope.emit(Event::Redone { except }).await;
-                (words::REDONE_ONE, words::REDONE_MANY)
+                (phrases::REDONE_ONE, phrases::REDONE_MANY)
             }
         }
     }
@@ -179,7 +179,7 @@ impl AfterRestore {
 
 /// The report for the model with the next message, including files that could not be restored.
 fn restore_record(after: &AfterRestore, all: &[String], done: &[String]) -> TurnRecord {
-    let mut kept = TurnRecord::default();
+    let mut record = TurnRecord::default();
     let left: Vec<&str> =
         all.iter().filter(|path| !done.contains(path)).map(String::as_str).collect();
     let done: Vec<&str> = done.iter().map(String::as_str).collect();
@@ -193,15 +193,15 @@ fn restore_record(after: &AfterRestore, all: &[String], done: &[String]) -> Turn
         }
     };
     if !done.is_empty() {
-        kept.add_user(&format!("(The user {was_done}: {}.)", list_paths(&done)));
+        record.add_user(&format!("(The user {was_done}: {}.)", list_paths(&done)));
     }
     if !left.is_empty() {
-        kept.add_user(&format!(
+        record.add_user(&format!(
             "(The user wanted to {was_wanted}, but these files stay as they are now: {}.)",
             list_paths(&left)
         ));
     }
-    kept
+    record
 }
 
 /// The first paths, and how many more there are.

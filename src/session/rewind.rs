@@ -9,17 +9,17 @@ use super::change_log::{ChangedFile, UndoPoint, UndoScope, changes, changes_sinc
 use super::restore_turn::list_paths;
 use super::state::Session;
 use crate::context::history::TurnRecord;
-use avocet_core::i18n::{LocalizedText, session as words};
+use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::{Event, Notice, Rewind};
 
 impl Session {
     pub(super) async fn rewind(
         &mut self,
         turn: u64,
-        what: Option<Rewind>,
+        rewind: Option<Rewind>,
     ) -> Result<(), LocalizedText> {
         let changed = changes_since(&changes(self.conversation.record()), UndoPoint::turn(turn));
-        match what {
+        match rewind {
             None if changed.is_empty() => self.rewind_chat(turn, &changed).await,
             None => {
                 let files = changed.len();
@@ -62,7 +62,7 @@ impl Session {
             self.store.save_history(before, &self.conversation.history).await
         }
         if !changed.is_empty() {
-            self.notify(Notice::info(words::REWIND_LEFT.with("n", changed.len()))).await;
+            self.notify(Notice::info(phrases::REWIND_LEFT.with("n", changed.len()))).await;
         }
         Ok(())
     }
@@ -71,7 +71,7 @@ impl Session {
     /// if the program ends in between.
     async fn rewind_both(&mut self, turn: u64) -> Result<(), LocalizedText> {
         if self.is_undo_blocked() {
-            return Err(words::UNDO_BUSY.into());
+            return Err(phrases::UNDO_BUSY.into());
         }
         let from = UndoPoint::turn(turn);
         let changed = changes_since(&changes(self.conversation.record()), from);
@@ -96,7 +96,9 @@ impl Session {
         let start = record.iter().rposition(is_it).unwrap_or(record.len());
         let stood = changes(record);
         let mut before = changes(record.get(..start).unwrap_or_default());
-        let (mut whose, mut undone) = (UndoScope::default(), Vec::new());
+        let mut whose = UndoScope::default();
+        let mut undone = Vec::new();
+
         before.retain(|change| {
             let stands =
                 stood.iter().any(|one| one.is_kept == change.is_kept && one.turn == change.turn);
@@ -110,7 +112,9 @@ impl Session {
         before.retain(|change| change.is_kept && change.turn == turn);
         let mut events = Vec::new();
         if whose != UndoScope::default() {
-            let (turns, kept_files_of) = (whose.turns, whose.kept_turns);
+            let turns = whose.turns;
+            let kept_files_of = whose.kept_turns;
+
             events.push(Event::Undone { turns, kept_files_of, except: Vec::new() });
         }
         if !changed.is_empty() {
@@ -139,20 +143,20 @@ const REWIND: &str = "/rewind";
 
 /// The report to the model about files whose changes it has forgotten.
 fn files_record(changed: &[ChangedFile], undone: &[String]) -> TurnRecord {
-    let mut kept = TurnRecord::default();
+    let mut record = TurnRecord::default();
     let changed: Vec<&str> = changed.iter().map(|one| one.path.as_str()).collect();
     if !changed.is_empty() {
-        kept.add_user(&format!(
+        record.add_user(&format!(
             "(The user took back what was said after this. Files that you changed in it stay changed: {}.)",
             list_paths(&changed)
         ));
     }
     let undone: Vec<&str> = undone.iter().map(String::as_str).collect();
     if !undone.is_empty() {
-        kept.add_user(&format!(
+        record.add_user(&format!(
             "(The user took back your changes to these files, which are as they were before them: {}.)",
             list_paths(&undone)
         ));
     }
-    kept
+    record
 }

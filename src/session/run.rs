@@ -14,7 +14,7 @@ use super::turn_messages::{FinishedTurn, TurnMessage};
 use super::{FoundServer, Handle, Rescue, SessionConfig, export, hook_ops, pages, permissions};
 use crate::context::turn_compaction::longest_words;
 use crate::context::window::ContextUsage;
-use avocet_core::i18n::{LocalizedText, session as words};
+use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::{
     AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, SessionOp, Submission,
     TurnOutcome, Usage,
@@ -25,29 +25,29 @@ use avocet_tools::git_branch;
 const ROOM: usize = 256;
 
 /// Starts a session on the current runtime.
-pub fn start(mut parts: SessionConfig) -> Handle {
+pub fn start(mut config: SessionConfig) -> Handle {
     let (ops, op_receiver) = mpsc::channel(ROOM);
-    let (events, event_receiver) = mpsc::channel(event_sink::ROOM);
-    let keep = std::mem::replace(&mut parts.persistence, Persistence::in_memory());
-    let redactor = Arc::clone(&parts.security.redactor);
-    let saved = SessionStore::start(keep, &mut parts.info, redactor);
+    let (events, event_receiver) = mpsc::channel(event_sink::CAPACITY);
+    let keep = std::mem::replace(&mut config.persistence, Persistence::in_memory());
+    let redactor = Arc::clone(&config.security.redactor);
+    let saved = SessionStore::start(keep, &mut config.info, redactor);
     let outbox = Outbox::new(events, Some(saved.recorder()));
-    let task = tokio::spawn(run(parts, saved, op_receiver, outbox));
+    let task = tokio::spawn(run(config, saved, op_receiver, outbox));
     Handle { ops, events: event_receiver, task }
 }
 
 /// Runs until `SessionOp::Shutdown`, or until no frontend is connected.
 async fn run(
-    mut parts: SessionConfig,
-    saved: SessionStore,
+    mut config: SessionConfig,
+    store: SessionStore,
     mut ops: mpsc::Receiver<Submission>,
     outbox: Outbox,
 ) -> Option<Rescue> {
     let (note_sender, mut notes) = mpsc::unbounded_channel();
-    let greeting = std::mem::take(&mut parts.opening_notices);
-    let mut discover = find_servers(parts.model_access.discover.take()).boxed().fuse();
-    let mut shelter = parts.tools.sandbox_status().boxed().fuse();
-    let mut session = Session::new(parts, saved, outbox, note_sender);
+    let greeting = std::mem::take(&mut config.opening_notices);
+    let mut discover = find_servers(config.model_access.discover.take()).boxed().fuse();
+    let mut shelter = config.tools.sandbox_status().boxed().fuse();
+    let mut session = Session::new(config, store, outbox, note_sender);
     session.open(greeting).await;
     // What is known of the model is looked up beside the start, not by the first message.
     let model = Arc::clone(&session.responder.connected.model);
@@ -98,10 +98,10 @@ async fn turn_result(running: &mut Option<RunningTurn>) -> Result<FinishedTurn, 
 }
 
 impl Session {
-    async fn open(&mut self, greeting: Vec<Notice>) {
+    async fn open(&mut self, notices: Vec<Notice>) {
         self.send_info().await;
         self.schedule_refresh();
-        for notice in greeting {
+        for notice in notices {
             self.notify(notice).await;
         }
         self.resume_at_start().await;
@@ -139,8 +139,8 @@ impl Session {
         self.notify(notice).await;
     }
 
-    async fn handle_turn_message(&mut self, note: TurnMessage) {
-        match note {
+    async fn handle_turn_message(&mut self, turn_message: TurnMessage) {
+        match turn_message {
             TurnMessage::QuestionOpened(ask) => {
                 self.update_running(|running| running.open_question = Some(ask))
             }
@@ -221,10 +221,10 @@ impl Session {
         }
     }
 
-    async fn set_context_usage(&mut self, ledger: Box<ContextUsage>) {
+    async fn set_context_usage(&mut self, usage: Box<ContextUsage>) {
         let before = self.info.context.percent;
-        self.fill_context(&ledger);
-        self.update_running(|running| running.context_usage = Some(ledger));
+        self.fill_context(&usage);
+        self.update_running(|running| running.context_usage = Some(usage));
         if self.info.context.percent != before {
             self.send_info().await;
         }
@@ -271,31 +271,34 @@ impl Session {
     }
 
     /// Saves the entries of a turn, and which model it asked; true if it failed.
-    async fn save_finished_turn(&mut self, turn: u64, ended: FinishedTurn) -> bool {
-        let has_asked = ended.usage != Usage::default();
-        let failed = self.add_to_history(turn, ended);
+    async fn save_finished_turn(&mut self, turn: u64, finished_turn: FinishedTurn) -> bool {
+        let has_asked = finished_turn.usage != Usage::default();
+        let failed = self.add_to_history(turn, finished_turn);
         let model = has_asked.then(|| self.responder.connected.model.name());
         self.store.save_turn(turn, &self.conversation.history, model).await;
         failed
     }
 
     /// Adds the entries of a turn to the history; true if it failed.
-    fn add_to_history(&mut self, turn: u64, ended: FinishedTurn) -> bool {
-        self.conversation.next_step = self.conversation.next_step.max(ended.next_step);
-        self.conversation.next_ask = self.conversation.next_ask.max(ended.next_ask);
-        self.info.usage = self.info.usage.plus(ended.usage);
-        self.run_usage = self.run_usage.plus(ended.usage);
-        if !ended.record.is_empty() {
+    fn add_to_history(&mut self, turn: u64, finished_turn: FinishedTurn) -> bool {
+        self.conversation.next_step = self.conversation.next_step.max(finished_turn.next_step);
+        self.conversation.next_ask = self.conversation.next_ask.max(finished_turn.next_ask);
+        self.info.usage = self.info.usage.plus(finished_turn.usage);
+        self.run_usage = self.run_usage.plus(finished_turn.usage);
+        if !finished_turn.record.is_empty() {
             let redactor = &self.security.redactor;
-            Arc::make_mut(&mut self.conversation.history)
-                .push(turn, ended.record, |text| *text = redactor.mask(text).into_owned());
+            Arc::make_mut(&mut self.conversation.history).push(
+                turn,
+                finished_turn.record,
+                |text| *text = redactor.mask(text).into_owned(),
+            );
         }
-        matches!(ended.ending, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. })
+        matches!(finished_turn.ending, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. })
     }
 
     /// A bug of ours must not lose the conversation.
     async fn report_crash(&mut self, turn: u64, why: String) {
-        let why = words::TURN_CRASHED.with("why", why);
+        let why = phrases::TURN_CRASHED.with("why", why);
         let ending = TurnOutcome::Failed { why };
         self.outbox
             .send(Event::TurnEnded { turn, ending, usage: Usage::default(), elapsed_ms: 0 })
@@ -485,7 +488,9 @@ impl Session {
 
     /// The whole record of a conversation that could not be saved.
     fn rescue(&mut self, why: LocalizedText) -> Rescue {
-        let (title, lang) = (self.info.title.clone(), self.info.lang);
+        let title = self.info.title.clone();
+        let lang = self.info.lang;
+
         let text = export::render(&title, self.conversation.record(), ExportFormat::Md, lang);
         Rescue {
             why,

@@ -10,7 +10,7 @@ use super::recovery;
 use super::state::Session;
 use super::user_input::UserInput;
 use crate::context::history::{History, TurnPosition};
-use avocet_core::i18n::{Localize, LocalizedText, plural, session as words};
+use avocet_core::i18n::{Localize, LocalizedText, plural, session as phrases};
 use avocet_core::protocol::{
     Event, Notice, Op, Rewind, SavedOp, SessionRow, Topic, TurnOp, TurnOrigin, UnsavedWork,
 };
@@ -38,12 +38,12 @@ impl Session {
         }
     }
 
-    pub(super) async fn handle_store_event(&mut self, came: StoreEvent) {
-        match came {
+    pub(super) async fn handle_store_event(&mut self, event: StoreEvent) {
+        match event {
             StoreEvent::Fault(fault) => self.handle_store_notice(fault).await,
             StoreEvent::Page(Some(Ok(piece))) => self.send_history_chunk(piece).await,
             StoreEvent::Page(Some(Err(error))) => {
-                let notice = words::EARLIER_LOST.with("why", error.localized());
+                let notice = phrases::EARLIER_LOST.with("why", error.localized());
                 self.notify(Notice::warning(notice)).await;
             }
             StoreEvent::Page(None) => {}
@@ -51,23 +51,23 @@ impl Session {
     }
 
     /// Shows unsaved data until it is saved, and reports each problem once.
-    async fn handle_store_notice(&mut self, fault: SavingError) {
-        let notice = match &fault {
+    async fn handle_store_notice(&mut self, error: SavingError) {
+        let notice = match &error {
             SavingError::NotSaved(why) => {
                 let places = self.other_places();
                 let unsaved = UnsavedWork { why: why.clone(), places, elsewhere: false };
                 self.info.unsaved = Some(unsaved);
                 self.send_info().await;
-                Notice::warning(fault.localized())
+                Notice::warning(error.localized())
             }
             SavingError::SavedAgain => {
                 self.info.unsaved = None;
                 self.send_info().await;
-                Notice::info(fault.localized())
+                Notice::info(error.localized())
             }
             SavingError::Recovered { .. }
             | SavingError::PutBack { .. }
-            | SavingError::Replaced { .. } => Notice::warning(fault.localized()),
+            | SavingError::Replaced { .. } => Notice::warning(error.localized()),
         };
         self.notify(notice).await;
     }
@@ -86,8 +86,8 @@ impl Session {
         let Some(unsaved) = self.info.unsaved.as_ref().filter(|unsaved| !unsaved.elsewhere) else {
             return false;
         };
-        let notice = Notice::warning(words::WOULD_LOSE.with("why", unsaved.why.clone()));
-        self.notify(notice.with_hint(words::WOULD_LOSE_HINT)).await;
+        let notice = Notice::warning(phrases::WOULD_LOSE.with("why", unsaved.why.clone()));
+        self.notify(notice.with_hint(phrases::WOULD_LOSE_HINT)).await;
         true
     }
 
@@ -129,7 +129,7 @@ impl Session {
     }
 
     pub(super) async fn warn_read_only(&mut self) {
-        let notice = Notice::warning(words::READ_ONLY).with_hint(words::READ_ONLY_HINT);
+        let notice = Notice::warning(phrases::READ_ONLY).with_hint(phrases::READ_ONLY_HINT);
         self.notify(notice.with_topic(Topic::ReadOnly)).await;
     }
 
@@ -143,7 +143,7 @@ impl Session {
     /// True, with a message, while a turn is running.
     pub(super) async fn is_busy_for_switch(&mut self) -> bool {
         if !self.is_idle() {
-            self.notify(Notice::warning(words::SAVED_BUSY)).await;
+            self.notify(Notice::warning(phrases::SAVED_BUSY)).await;
         }
         !self.is_idle()
     }
@@ -161,7 +161,8 @@ impl Session {
         match asked.unwrap_or(Err(StoreError::NothingThere)) {
             Ok(resumed) => self.apply_resumed(resumed).await,
             Err(StoreError::NoSession { .. }) if last => {
-                self.notify(Notice::info(words::NONE_HERE).with_hint(words::NONE_HERE_HINT)).await;
+                self.notify(Notice::info(phrases::NONE_HERE).with_hint(phrases::NONE_HERE_HINT))
+                    .await;
             }
             Err(error) => self.notify(Notice::error(error.localized())).await,
         }
@@ -236,8 +237,8 @@ impl Session {
     }
 
     /// From now on, the entries of an interrupted turn are saved like those of any other.
-    async fn save_recovered_turn(&mut self, turn: u64, closing: &[Event]) {
-        if closing.is_empty() {
+    async fn save_recovered_turn(&mut self, turn: u64, events: &[Event]) {
+        if events.is_empty() {
             return;
         }
         self.store.save_turn(turn, &self.conversation.history, None).await;
@@ -274,41 +275,42 @@ impl Session {
             self.warn_read_only().await;
         } else if self.store.replay != Replay::Nothing {
             self.notify(
-                Notice::info(words::RESUMED.with("title", title)).with_topic(Topic::Resumed),
+                Notice::info(phrases::RESUMED.with("title", title)).with_topic(Topic::Resumed),
             )
             .await;
         }
         if interrupted && self.store.replay == Replay::Nothing {
-            self.notify(Notice::info(words::INTERRUPTED)).await;
+            self.notify(Notice::info(phrases::INTERRUPTED)).await;
         }
         if unreadable > 0 {
-            let say = plural(unreadable, words::UNREADABLE_ONE, words::UNREADABLE);
+            let say = plural(unreadable, phrases::UNREADABLE_ONE, phrases::UNREADABLE);
             self.notify(Notice::warning(say)).await;
         }
         if let Some(folder) = elsewhere {
-            let say = words::ELSEWHERE.with("folder", folder).with("here", self.info.cwd.as_str());
+            let say =
+                phrases::ELSEWHERE.with("folder", folder).with("here", self.info.cwd.as_str());
             self.notify(Notice::warning(say)).await;
         }
     }
 
-    async fn send_history_chunk(&mut self, piece: EventPage) {
-        let mut events = events_of(&piece);
+    async fn send_history_chunk(&mut self, page: EventPage) {
+        let mut events = events_of(&page);
         let told: Vec<Event> =
             events.iter().filter(|event| event.is_transcript()).cloned().collect();
         self.conversation.prepend_events(&told);
-        self.store.bytes_read += piece.bytes;
+        self.store.bytes_read += page.bytes;
         let full = self.store.bytes_read > READ_BACK;
-        let more = piece.events.first().filter(|_| piece.more).map(|first| first.seq);
+        let more = page.events.first().filter(|_| page.more).map(|first| first.seq);
         let before = more.filter(|_| !full);
         if self.store.replay.is_whole() {
-            let at = times_of(&piece);
+            let at = times_of(&page);
             self.restore_images(&mut events);
             self.outbox.send(Event::HistoryChunk { events, at, more: before.is_some() }).await;
         }
         match before {
             Some(seq) => self.store.read_before(seq),
             None if more.is_some() && self.store.replay.is_whole() => {
-                let say = words::EARLIER_CUT.with("id", self.info.session.as_str());
+                let say = phrases::EARLIER_CUT.with("id", self.info.session.as_str());
                 self.notify(Notice::info(say)).await;
             }
             None => {}
@@ -355,7 +357,7 @@ impl Session {
         let mut header = SessionHeader::new(&self.info.cwd, self.info.bot.as_deref());
         header.title = name.map(|name| title_of(&name, TurnOrigin::Typed));
         if self.info.turns == 0 {
-            self.notify(Notice::info(words::NOTHING_TO_FORK)).await;
+            self.notify(Notice::info(phrases::NOTHING_TO_FORK)).await;
             return Ok(());
         }
         let known = self.store.query(move |writer| writer.fork(header)).await?;
@@ -364,7 +366,7 @@ impl Session {
         }
         (self.info.title, self.info.read_only) = (known.title.clone(), false);
         self.send_info().await;
-        self.notify(Notice::info(words::FORKED.with("title", known.title).with("id", known.id)))
+        self.notify(Notice::info(phrases::FORKED.with("title", known.title).with("id", known.id)))
             .await;
         Ok(())
     }
@@ -373,7 +375,7 @@ impl Session {
         let title = self.store.query(move |writer| writer.rename(&name)).await?;
         self.info.title.clone_from(&title);
         self.send_info().await;
-        self.notify(Notice::info(words::RENAMED.with("title", title))).await;
+        self.notify(Notice::info(phrases::RENAMED.with("title", title))).await;
         Ok(())
     }
 
@@ -381,11 +383,11 @@ impl Session {
     pub(super) async fn rewind_conversation(
         &mut self,
         turn: u64,
-        what: Rewind,
-        behind: Vec<Event>,
+        rewind: Rewind,
+        events: Vec<Event>,
     ) -> Result<(), LocalizedText> {
-        let event = Event::Rewound { turn, text: String::new(), what };
-        let kept = behind.clone();
+        let event = Event::Rewound { turn, text: String::new(), what: rewind };
+        let kept = events.clone();
         let (text, history) =
             self.store.query(move |writer| writer.rewind(turn, &event, &kept)).await?;
         // The message as typed, if it is still known.
@@ -393,16 +395,16 @@ impl Session {
         self.conversation.history =
             Arc::new(recovery::rebuild_history(&history, &[], &self.info.cwd));
         self.conversation.truncate_from(turn);
-        behind.into_iter().for_each(|event| self.conversation.push_event(event));
+        events.into_iter().for_each(|event| self.conversation.push_event(event));
         self.info.turns = turn.saturating_sub(1);
         self.info.restoring_turns.retain(|restoring| *restoring < turn);
         let text = typed.unwrap_or(text);
         // Secrets are not saved: a message typed before this program started has lost them.
         let masked = is_masked(&text);
-        self.outbox.send(Event::Rewound { turn, text, what }).await;
+        self.outbox.send(Event::Rewound { turn, text, what: rewind }).await;
         self.send_info().await;
         if masked {
-            self.notify(Notice::warning(words::REWIND_MASKED)).await;
+            self.notify(Notice::warning(phrases::REWIND_MASKED)).await;
         }
         Ok(())
     }
@@ -430,9 +432,9 @@ fn restoring_turn(event: &Event) -> Option<u64> {
     }
 }
 
-fn times_of(piece: &EventPage) -> Vec<i64> {
+fn times_of(page: &EventPage) -> Vec<i64> {
     let zone = jiff::tz::TimeZone::system();
-    piece.events.iter().map(|kept| local_millis(kept.at, &zone)).collect()
+    page.events.iter().map(|kept| local_millis(kept.at, &zone)).collect()
 }
 
 fn session_row(listed: Listed) -> SessionRow {

@@ -53,11 +53,11 @@ impl SessionScriptHost {
     }
 
     /// Hooks see the result of a step that ran.
-    pub(super) async fn run_hooks_after(&mut self, seen: &mut Observation) {
-        if seen.exit_code.is_some() {
-            let call = HookCall::of_result(seen, &self.place.cwd);
+    pub(super) async fn run_hooks_after(&mut self, observation: &mut Observation) {
+        if observation.exit_code.is_some() {
+            let call = HookCall::of_result(observation, &self.place.cwd);
             let reply = self.run_hooks(&call).await;
-            add_hook_notes(seen, &reply);
+            add_hook_notes(observation, &reply);
         }
     }
 

@@ -15,7 +15,7 @@ use super::running_step::{RunningStep, StepProgress, without_output};
 use super::session_hooks::ScriptHooks;
 use super::{Security, shell_turn, wall};
 use crate::agent::turn::trust;
-use avocet_core::i18n::{Localize, LocalizedText, script_run as words};
+use avocet_core::i18n::{Localize, LocalizedText, script_run as phrases};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
     Effort, Mention, Message, Observation, Outcome, Question, Requires, Risk, SandboxStatus, Step,
@@ -35,7 +35,7 @@ use avocet_tools::{BackgroundControl, Toolbox, attachments};
 /// The prefix of step IDs.
 pub const STEP: &str = "script_";
 /// The maximum size of a file that a script reads into a message, in bytes.
-const MOST_READ: usize = 256 * 1024;
+const MAX_READ: usize = 256 * 1024;
 
 /// A question to the user on behalf of a script.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,21 +138,23 @@ impl ScriptStore {
 }
 
 fn save_error(key: &PackKey, error: &StoreError) -> LocalizedText {
-    words::NOT_KEPT.with("name", key.id.clone()).with("why", error.localized())
+    phrases::NOT_KEPT.with("name", key.id.clone()).with("why", error.localized())
 }
 
 impl SessionScriptHost {
     pub fn new(
         model: Option<Arc<dyn Model>>,
         tools: Toolbox,
-        guard: Security,
+        security: Security,
         told: UnboundedSender<ScriptEvent>,
         asking: AskUser,
         hooks: ScriptHooks,
     ) -> SessionScriptHost {
-        let Security { policy, place, world, redactor, .. } = guard;
+        let Security { policy, place, world, redactor, .. } = security;
         let cancel = CancellationToken::new();
-        let (numbers, memory) = ((STEP.to_owned(), 0), ScriptStore::new(Store::in_memory()));
+        let numbers = (STEP.to_owned(), 0);
+        let memory = ScriptStore::new(Store::in_memory());
+
         SessionScriptHost {
             model,
             effort: None,
@@ -191,14 +193,14 @@ impl SessionScriptHost {
     async fn clear_call(
         &mut self,
         step: &mut Step,
-        permission: Option<LocalizedText>,
+        text: Option<LocalizedText>,
     ) -> Result<ClearedStep, StepError> {
         let verdict = self.advised_verdict(step).await?;
         let asks_itself = matches!(verdict, Verdict::Ask(_) | Verdict::Refuse(_));
-        if let Some(question) = permission.filter(|_| !asks_itself)
+        if let Some(question) = text.filter(|_| !asks_itself)
             && !self.confirm(question.clone()).await
         {
-            return Err(StepError::Declined(words::STEP_DECLINED.with("why", question)));
+            return Err(StepError::Declined(phrases::STEP_DECLINED.with("why", question)));
         }
         self.clear_step(verdict).await
     }
@@ -221,13 +223,13 @@ impl SessionScriptHost {
     }
 
     /// The user saw the rewritten step with its tier before approving it.
-    fn clear_replacement(&self, before: &Step, work: StepAction) -> Result<ClearedStep, StepError> {
-        let verdict = match &work {
+    fn clear_replacement(&self, step: &Step, action: StepAction) -> Result<ClearedStep, StepError> {
+        let verdict = match &action {
             StepAction::Shell { line } => {
-                safety::assess_shell(&before.id, line, self.policy_context())
+                safety::assess_shell(&step.id, line, self.policy_context())
             }
             StepAction::Exec { .. } | StepAction::Tool { .. } => {
-                safety::assess(Step { work, ..before.clone() }, self.policy_context())
+                safety::assess(Step { work: action, ..step.clone() }, self.policy_context())
             }
         };
         match verdict {
@@ -237,21 +239,23 @@ impl SessionScriptHost {
         }
     }
 
-    async fn ask_approval(&mut self, held: NeedsApproval) -> Result<ClearedStep, StepError> {
-        let judged = held.judgement();
-        let (step, risk) = (judged.step.clone(), judged.risk.clone());
-        let why = risk.main_reason().cloned().unwrap_or_else(|| words::NO_REASON.into());
+    async fn ask_approval(&mut self, approval: NeedsApproval) -> Result<ClearedStep, StepError> {
+        let judged = approval.judgement();
+        let step = judged.step.clone();
+        let risk = judged.risk.clone();
+
+        let why = risk.main_reason().cloned().unwrap_or_else(|| phrases::NO_REASON.into());
         // A file read into the script is read exactly as named, or not at all.
         let reads = step.work.tool() == "file.read";
-        let mut question = Box::new(shell_turn::question(&held));
+        let mut question = Box::new(shell_turn::question(&approval));
         if let Question::Step(StepQuestion { risk, trust, .. }) = question.as_mut() {
             *risk = safety::with_sandbox_reasons(judged, &self.policy);
             *trust = trust::offer(judged, self.policy_context()).filter(|_| !reads);
         }
         match (self.ask_user)(ScriptQuestion::Step { risk, question }).await {
-            ScriptAnswer::Yes => Ok(held.approve_named()),
-            ScriptAnswer::Preapproved => Ok(held.approve()),
-            ScriptAnswer::RunInstead(work) if work == step.work => Ok(held.approve_named()),
+            ScriptAnswer::Yes => Ok(approval.approve_named()),
+            ScriptAnswer::Preapproved => Ok(approval.approve()),
+            ScriptAnswer::RunInstead(work) if work == step.work => Ok(approval.approve_named()),
             ScriptAnswer::RunInstead(work) if !reads => self.clear_replacement(&step, work),
             ScriptAnswer::Trust if !reads && !self.place.trusted => {
                 self.place.trusted = true;
@@ -262,24 +266,25 @@ impl SessionScriptHost {
             | ScriptAnswer::Trust
             | ScriptAnswer::Input(_)
             | ScriptAnswer::Form(_)
-            | ScriptAnswer::No => Err(StepError::Declined(words::STEP_DECLINED.with("why", why))),
+            | ScriptAnswer::No => Err(StepError::Declined(phrases::STEP_DECLINED.with("why", why))),
         }
     }
 
     /// Reads a file that a script names.
     async fn read(&mut self, cleared: ClearedStep, path: String) -> Result<String, StepError> {
         let judged = cleared.judgement();
-        let (step, risk) = (judged.step.clone(), judged.risk.clone());
+        let step = judged.step.clone();
+        let risk = judged.risk.clone();
+
         let cwd = judged.cwd.display().to_string();
         let mention = Mention { path: path.clone(), lines: None };
         let host = self.tools.file_host();
-        let read =
-            move || attachments::read_limited(&cleared, &mention, MOST_READ, host.as_deref());
+        let read = move || attachments::read_limited(&cleared, &mention, MAX_READ, host.as_deref());
         let read = tokio::task::spawn_blocking(read).await;
-        let attachment = read.map_err(|_| words::STEP_BROKEN)??;
+        let attachment = read.map_err(|_| phrases::STEP_BROKEN)??;
         if attachment.attached.cut {
-            let most = MOST_READ / 1024;
-            self.emit(ScriptEvent::Note(words::FILE_CUT.with("name", path).with("most", most)));
+            let most = MAX_READ / 1024;
+            self.emit(ScriptEvent::Note(phrases::FILE_CUT.with("name", path).with("most", most)));
         }
         let mut seen = Observation::not_run(step, cwd, risk, Outcome::Ran);
         seen.stdout = self.redactor.mask(&attachment.text).into_owned();
@@ -303,7 +308,7 @@ impl SessionScriptHost {
         let said = observation.stderr.trim().lines().last().unwrap_or_default().to_owned();
         let note = observation.note.map(|note| note.to_string()).unwrap_or(said);
         let name = observation.step.work.tool().to_owned();
-        Err(words::STEP_FAILED.with("name", name).with("why", note).into())
+        Err(phrases::STEP_FAILED.with("name", name).with("why", note).into())
     }
 
     /// Only a plain yes approves.
@@ -316,8 +321,8 @@ impl SessionScriptHost {
             safety::assess(step, self.policy_context())
         })?;
         let Question::Step(StepQuestion { risk, .. }) = &question else { return None };
-        let asked = ScriptQuestion::Step { risk: risk.clone(), question: Box::new(question) };
-        let said = (self.ask_user)(asked).await;
+        let step = ScriptQuestion::Step { risk: risk.clone(), question: Box::new(question) };
+        let said = (self.ask_user)(step).await;
         (said == ScriptAnswer::Yes).then(|| held.approve_with(denied))
     }
 
@@ -337,10 +342,14 @@ impl SessionScriptHost {
     }
 
     async fn run_once(&mut self, cleared: ClearedStep) -> Result<Observation, LocalizedText> {
-        let (step, risk) = (cleared.judgement().step.clone(), cleared.judgement().risk.clone());
-        let (work, id) = (step.work.clone(), step.id.clone());
+        let step = cleared.judgement().step.clone();
+        let risk = cleared.judgement().risk.clone();
+
+        let work = step.work.clone();
+        let id = step.id.clone();
+
         let Some(tool) = self.tools.find(&work).cloned() else {
-            return Err(words::STEP_NO_TOOL.with("name", work.tool().to_owned()));
+            return Err(phrases::STEP_NO_TOOL.with("name", work.tool().to_owned()));
         };
         self.emit(ScriptEvent::StepStarted(Box::new((step, risk))));
         let start = |control| without_output(tool.run(cleared, control));
@@ -361,15 +370,15 @@ impl SessionScriptHost {
 }
 
 /// The file that a step reads.
-fn read_path(work: &StepAction) -> Option<&str> {
-    let StepAction::Tool { name, input } = work else { return None };
+fn read_path(action: &StepAction) -> Option<&str> {
+    let StepAction::Tool { name, input } = action else { return None };
     let path = input.get("path").and_then(Value::as_str).unwrap_or_default();
     (name == "file.read").then_some(path)
 }
 
 fn refusal(risk: &Risk) -> StepError {
-    let why = risk.main_reason().cloned().unwrap_or_else(|| words::NO_REASON.into());
-    StepError::Declined(words::STEP_REFUSED.with("why", why))
+    let why = risk.main_reason().cloned().unwrap_or_else(|| phrases::NO_REASON.into());
+    StepError::Declined(phrases::STEP_REFUSED.with("why", why))
 }
 
 impl Drop for SessionScriptHost {
@@ -423,9 +432,9 @@ impl ScriptHost for SessionScriptHost {
         parts.boxed()
     }
 
-    fn emit(&mut self, told: ScriptEvent) {
+    fn emit(&mut self, event: ScriptEvent) {
         // The run is being dropped: there is no receiver.
-        let _ = self.events.send(told);
+        let _ = self.events.send(event);
     }
 
     fn model_name(&self) -> Option<String> {
@@ -446,8 +455,8 @@ impl ScriptHost for SessionScriptHost {
         future::ready(self.store.put(&key, text.as_deref())).boxed()
     }
 
-    fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool> {
-        (self.ask_user)(ScriptQuestion::Call(question))
+    fn confirm(&mut self, text: LocalizedText) -> BoxFuture<'_, bool> {
+        (self.ask_user)(ScriptQuestion::Call(text))
             .map(|said| matches!(said, ScriptAnswer::Yes | ScriptAnswer::Preapproved))
             .boxed()
     }
@@ -485,14 +494,14 @@ impl ScriptHost for SessionScriptHost {
 
     fn run_step(
         &mut self,
-        work: StepAction,
-        permission: Option<LocalizedText>,
+        action: StepAction,
+        text: Option<LocalizedText>,
     ) -> BoxFuture<'_, Result<String, StepError>> {
         let id = self.next_id();
         async move {
             self.await_sandbox_status().await;
-            let mut step = Step { id, work, requires: Requires::default(), cwd: None };
-            let cleared = self.clear_call(&mut step, permission).await?;
+            let mut step = Step { id, work: action, requires: Requires::default(), cwd: None };
+            let cleared = self.clear_call(&mut step, text).await?;
             if let Some(path) = read_path(&step.work) {
                 return self.read(cleared, path.to_owned()).await;
             }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::context::shorten;
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 use avocet_core::protocol::{ScriptDetails, ScriptInput};
 use avocet_script::built_in;
 use avocet_script::manifest::Manifest;
@@ -18,15 +18,15 @@ use avocet_script::manifest::input::DeclaredInput;
 use avocet_script::source::{ScriptEntry, ScriptLibrary, SourceFiles, is_script, stem};
 
 /// The maximum number of names offered.
-const MOST_NAMES: usize = 200;
+const MAX_NAMES: usize = 200;
 /// The maximum number of files read from one folder.
-const MOST_FILES: usize = 200;
+const MAX_FILES: usize = 200;
 /// The maximum length of a script's line of help, in bytes.
-const MOST_HELP: usize = 512;
+const MAX_HELP: usize = 512;
 /// The maximum size of a script or module, in bytes.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 /// The maximum number of names from one folder.
-const MOST_ENTRIES: usize = 5000;
+const MAX_ENTRIES: usize = 5000;
 
 /// The script folders; true: those of the project as well.
 pub type FindScripts = Arc<dyn Fn(bool) -> ScriptPlaces + Send + Sync>;
@@ -60,8 +60,8 @@ impl ScriptPlaces {
         let built_in = built_in::SCRIPTS.iter().map(|(id, _)| (*id).to_owned());
         let mut names: Vec<String> = Vec::new();
         let found: Vec<String> = found.collect();
-        let more = found.len().saturating_sub(MOST_NAMES);
-        for name in found.into_iter().take(MOST_NAMES).chain(built_in) {
+        let more = found.len().saturating_sub(MAX_NAMES);
+        for name in found.into_iter().take(MAX_NAMES).chain(built_in) {
             let is_plain = !name.is_empty()
                 && !name.contains(|sign: char| sign.is_whitespace() || sign.is_control());
             if is_plain && !names.contains(&name) {
@@ -80,7 +80,7 @@ impl ScriptPlaces {
             let title = title.unwrap_or_default().lines().next().unwrap_or_default();
             Some(ScriptDetails {
                 name: name.clone(),
-                title: shorten::cut_middle(title, MOST_HELP),
+                title: shorten::cut_middle(title, MAX_HELP),
                 inputs: shape
                     .inputs
                     .iter()
@@ -93,16 +93,16 @@ impl ScriptPlaces {
     }
 }
 
-fn input_details(shape: &Manifest, input: &DeclaredInput) -> ScriptInput {
+fn input_details(manifest: &Manifest, input: &DeclaredInput) -> ScriptInput {
     let about = |name: &str| input.about.get(name).and_then(Value::as_str).unwrap_or_default();
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let line = about("description").lines().next().unwrap_or_default();
     ScriptInput {
         name: input.name.clone(),
         kind: about("type").to_owned(),
-        required: input.required && shape.own_value(input).is_none(),
+        required: input.required && manifest.own_value(input).is_none(),
         choices: input.choices.iter().map(text).collect(),
-        about: shorten::cut_middle(line, MOST_HELP),
+        about: shorten::cut_middle(line, MAX_HELP),
     }
 }
 
@@ -117,21 +117,21 @@ pub struct ModelScript {
 /// The trusted scripts of the script folders that have a description. Blocks.
 pub(super) fn find_model_scripts(places: &ScriptPlaces) -> Vec<ModelScript> {
     let library = places.clone().library();
-    let mut out: Vec<ModelScript> = Vec::new();
+    let mut scripts: Vec<ModelScript> = Vec::new();
     for folder in &places.folders {
         let files = library.files().list(folder);
-        for file in files.iter().filter(|it| !it.is_folder && is_script(&it.name)).take(MOST_FILES)
-        {
+        for file in files.iter().filter(|it| !it.is_folder && is_script(&it.name)).take(MAX_FILES) {
             let Ok(source) = library.find(&file.name, folder) else { continue };
             let Ok(shape) = Manifest::load(source, &library) else { continue };
             let help = shape.help().filter(|_| shape.origin.trusted);
-            if let Some(help) = help.filter(|help| out.iter().all(|it| it.id != help.id)) {
+            if let Some(help) = help.filter(|help| scripts.iter().all(|it| it.id != help.id)) {
                 let line = help.text().lines().next().unwrap_or_default().replacen("- @", "- ", 1);
-                out.push(ModelScript { id: help.id, help: shorten::cut_middle(&line, MOST_HELP) });
+                scripts
+                    .push(ModelScript { id: help.id, help: shorten::cut_middle(&line, MAX_HELP) });
             }
         }
     }
-    out
+    scripts
 }
 
 /// The scripts on the disk. Links are followed, and the target's path counts.
@@ -147,14 +147,14 @@ impl SourceFiles for DiskFiles {
         let name = path.display().to_string();
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(text)),
-            Err(_) => Err(words::NOT_TEXT.with("name", name)),
+            Err(_) => Err(phrases::NOT_TEXT.with("name", name)),
         }
     }
 
     fn read_bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, LocalizedText> {
         let fault = |error: std::io::Error| {
             let name = path.display().to_string();
-            words::UNREADABLE.with("name", name).with("why", error.to_string())
+            phrases::UNREADABLE.with("name", name).with("why", error.to_string())
         };
         match fs::metadata(path) {
             Ok(about) if about.is_file() => {}
@@ -166,9 +166,9 @@ impl SourceFiles for DiskFiles {
         }
         let mut bytes = Vec::new();
         let file = fs::File::open(path).map_err(fault)?;
-        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(fault)?;
-        if bytes.len() as u64 > MOST_BYTES {
-            Err(words::TOO_LONG.with("most", MOST_BYTES >> 20))
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(fault)?;
+        if bytes.len() as u64 > MAX_BYTES {
+            Err(phrases::TOO_LONG.with("most", MAX_BYTES >> 20))
         } else {
             Ok(Some(bytes))
         }
@@ -177,17 +177,17 @@ impl SourceFiles for DiskFiles {
     fn list(&self, folder: &Path) -> Vec<ScriptEntry> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-        let mut out: Vec<ScriptEntry> = entries
+        let mut entries: Vec<ScriptEntry> = entries
             .filter_map(Result::ok)
-            .take(MOST_ENTRIES)
+            .take(MAX_ENTRIES)
             .map(|entry| ScriptEntry {
                 name: entry.file_name().to_string_lossy().into_owned(),
                 // Linked folders are not searched: a link may form a cycle.
                 is_folder: entry.file_type().is_ok_and(|kind| kind.is_dir()),
             })
             .collect();
-        out.sort_by(|left, right| left.name.cmp(&right.name));
-        out
+        entries.sort_by(|left, right| left.name.cmp(&right.name));
+        entries
     }
 
     fn is_trusted(&self, path: &Path) -> bool {

@@ -17,7 +17,7 @@ use super::script_turn::{ScriptListener, ScriptOutcome, display_value, play, spa
 use super::state::Session;
 use super::turn_scope::TurnScope;
 use crate::context::shorten;
-use avocet_core::i18n::{Lang, Phrase, prompt, session as words};
+use avocet_core::i18n::{Lang, Phrase, prompt, session as phrases};
 use avocet_core::protocol::{Event, Notice, Observation, Outcome, Provider, StepAction, Usage};
 use avocet_safety::{ClearedStep, SCRIPT_TOOL};
 use avocet_script::manifest::input::ScriptArgs;
@@ -27,20 +27,20 @@ use avocet_tools::{RunControl, Tool, Toolbox};
 /// The maximum length of their list in the system prompt, in bytes.
 const BUDGET: usize = 2 * 1024;
 /// The maximum length of one run's output for the model, in bytes.
-const LONGEST: usize = 64 * 1024;
+const MAX_LENGTH: usize = 64 * 1024;
 /// The system prompt with its section on scripts.
-pub(super) fn with_script_section(prompt: String, offered: &[ModelScript]) -> String {
-    if offered.is_empty() {
+pub(super) fn with_script_section(prompt: String, scripts: &[ModelScript]) -> String {
+    if scripts.is_empty() {
         return prompt;
     }
     let mut out =
         format!("{prompt}\n\nScripts (tool {SCRIPT_TOOL}); use one when it does what is asked:");
     let mut left = BUDGET;
-    for (at, script) in offered.iter().enumerate() {
+    for (at, script) in scripts.iter().enumerate() {
         match left.checked_sub(script.help.len() + 1) {
             Some(rest) => left = rest,
             None => {
-                out.push_str(&format!("\n- … {} more", offered.len() - at));
+                out.push_str(&format!("\n- … {} more", scripts.len() - at));
                 break;
             }
         }
@@ -51,8 +51,8 @@ pub(super) fn with_script_section(prompt: String, offered: &[ModelScript]) -> St
 }
 
 /// The script and the arguments that a step asks for.
-pub(super) fn script_call(work: &StepAction) -> Option<(&str, ScriptArgs)> {
-    let StepAction::Tool { name, input } = work else { return None };
+pub(super) fn script_call(action: &StepAction) -> Option<(&str, ScriptArgs)> {
+    let StepAction::Tool { name, input } = action else { return None };
     let script = input.get("script").and_then(Value::as_str).filter(|_| name == SCRIPT_TOOL)?;
     let args = match input.get("args").cloned() {
         Some(Value::String(text)) => ScriptArgs::parse(&text).unwrap_or_default(),
@@ -83,7 +83,7 @@ impl Tool for ScriptRunTool {
         let cwd = judged.cwd.display().to_string();
         let mut observation =
             Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), Outcome::Ran);
-        observation.note = Some(words::SCRIPT_BROKE.into());
+        observation.note = Some(phrases::SCRIPT_BROKE.into());
         std::future::ready(observation).boxed()
     }
 }
@@ -137,14 +137,14 @@ impl TurnScope {
         );
         self.emit(Event::StepStarted { step: step.clone(), risk }).await;
         let started = Instant::now();
-        let order = RunRequest { script, from, args, streams: false, asks_inputs: false };
+        let request = RunRequest { script, from, args, streams: false, asks_inputs: false };
         let numbers = (format!("{}_", step.id), 0);
         let (world, inbox) = self.script_host(Some(Arc::clone(&self.context.model)), numbers);
         let library = self.context.script_places.clone().library();
-        let mut played =
+        let mut step =
             ScriptStep { scope: self, id: step.id, text: String::new(), usage: Usage::default() };
-        let came = play(&mut played, spawn_script(order, library, world), inbox).await;
-        let ScriptStep { text, usage, .. } = played;
+        let came = play(&mut step, spawn_script(request, library, world), inbox).await;
+        let ScriptStep { text, usage, .. } = step;
         self.extra_usage = self.extra_usage.plus(usage);
         let (text, why) = match came {
             ScriptOutcome::Ended(Ok(value))
@@ -160,8 +160,8 @@ impl TurnScope {
             }
         };
         observation.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        observation.truncated = text.len() > LONGEST;
-        observation.stdout = shorten::cut_middle(&text, LONGEST);
+        observation.truncated = text.len() > MAX_LENGTH;
+        observation.stdout = shorten::cut_middle(&text, MAX_LENGTH);
         observation.exit_code =
             (observation.outcome == Outcome::Ran).then_some(i32::from(why.is_some()));
         if let Some(why) = why {
@@ -178,11 +178,11 @@ impl ScriptListener for ScriptStep<'_> {
         self.scope
     }
 
-    async fn handle_event(&mut self, told: ScriptEvent) {
-        let event = match told {
+    async fn handle_event(&mut self, script_event: ScriptEvent) {
+        let event = match script_event {
             ScriptEvent::Print(value) => {
                 let text = format!("{}\n", display_value(&value));
-                if self.text.len() < LONGEST * 2 {
+                if self.text.len() < MAX_LENGTH * 2 {
                     self.text.push_str(&text);
                 }
                 Event::StepOutput { id: self.id.clone(), text }

@@ -24,7 +24,7 @@ use super::turn_scope::TurnScope;
 use crate::context::history::TurnRecord;
 use crate::context::shorten;
 use avocet_core::deadline::with_timeout;
-use avocet_core::i18n::{Lang, Localize, LocalizedText, cli, script_run, session as words};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli, script_run, session as phrases};
 use avocet_core::protocol::{
     Decision, Event, FormField, ModelMessage, Notice, Observation, Provider, Question,
     StepQuestion, TurnOrigin, TurnOutcome, Usage,
@@ -38,13 +38,13 @@ use avocet_script::{
 };
 
 /// The maximum number of calls to other scripts that are listed one by one.
-const MOST_CALLS: usize = 32;
+const MAX_CALLS: usize = 32;
 /// The maximum number of the script's own messages that are shown.
-const MOST_MESSAGES: usize = 100;
+const MAX_MESSAGES: usize = 100;
 /// The maximum length of a run's output for the model, in bytes.
-const MOST_KEPT: usize = 8 * 1024;
+const MAX_KEPT: usize = 8 * 1024;
 /// How long a stopped script has to release what it holds.
-const GRACE: Duration = Duration::from_millis(300);
+const GRACE_PERIOD: Duration = Duration::from_millis(300);
 
 /// A value for the user: text unchanged, anything else as JSON.
 pub fn display_value(value: &Value) -> String {
@@ -156,10 +156,10 @@ impl Session {
             format!("/run {script} {args}")
         };
         if !self.is_idle() {
-            return self.notify(Notice::warning(words::SHELL_BUSY.with("line", text))).await;
+            return self.notify(Notice::warning(phrases::SHELL_BUSY.with("line", text))).await;
         }
         if self.open_question().is_some() {
-            return self.notify(Notice::warning(words::TRUST_FIRST.with("line", text))).await;
+            return self.notify(Notice::warning(phrases::TRUST_FIRST.with("line", text))).await;
         }
         let parsed =
             if args.is_empty() { Ok(ScriptArgs::default()) } else { ScriptArgs::parse(&args) };
@@ -192,19 +192,19 @@ impl Session {
 
 /// Starts the script on its own thread. This runtime drives what it waits for.
 pub(super) fn spawn_script(
-    order: RunRequest,
+    request: RunRequest,
     library: ScriptLibrary,
-    world: SessionScriptHost,
+    host: SessionScriptHost,
 ) -> oneshot::Receiver<Result<RunResult, LocatedError>> {
     let (done, came) = oneshot::channel();
     let runtime = tokio::runtime::Handle::current();
-    let cancel = world.cancel.clone();
+    let cancel = host.cancel.clone();
     let work = move || {
         runtime.block_on(async move {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => {}
-                came = run_order(order, library, Box::new(world)) => drop(done.send(came)),
+                came = run_order(request, library, Box::new(host)) => drop(done.send(came)),
             }
         });
     };
@@ -214,8 +214,8 @@ pub(super) fn spawn_script(
 }
 
 /// Replaces a failure's hints about command-line flags with those for the terminal.
-fn with_session_hints(mut failure: LocatedError) -> LocatedError {
-    let mut what = failure.message;
+fn with_session_hints(mut error: LocatedError) -> LocatedError {
+    let mut what = error.message;
     let pairs = [
         (script_run::NO_SCRIPT, script_run::NO_SCRIPT_HERE),
         (script_run::NO_TYPE, script_run::NO_TYPE_HERE),
@@ -225,15 +225,15 @@ fn with_session_hints(mut failure: LocatedError) -> LocatedError {
     if let Some((_, here)) = pairs.into_iter().find(|(word, _)| *word == what.phrase()) {
         what = what.with_phrase(here);
     }
-    failure.message = what;
-    failure
+    error.message = what;
+    error
 }
 
 /// Shows what a script does: in a turn of its own, or as a step of another.
 pub(super) trait ScriptListener {
     fn scope(&mut self) -> &mut TurnScope;
 
-    async fn handle_event(&mut self, told: ScriptEvent);
+    async fn handle_event(&mut self, event: ScriptEvent);
 
     /// Makes room for a question.
     async fn prepare_question(&mut self, _: &ScriptQuestion) {}
@@ -269,7 +269,7 @@ pub(super) async fn play(
             came = &mut running => break ScriptOutcome::Ended(match came {
                 Ok(Ok(done)) => Ok(display_value(&done.value)),
                 Ok(Err(failure)) => Err(with_session_hints(failure).localized()),
-                Err(_) => Err(words::SCRIPT_BROKE.into()),
+                Err(_) => Err(phrases::SCRIPT_BROKE.into()),
             }),
             () = tokio::time::sleep_until(due.unwrap_or_else(tokio::time::Instant::now)), if due.is_some() => {
                 listener.scope().outbox.release();
@@ -280,7 +280,7 @@ pub(super) async fn play(
     if !matches!(came, ScriptOutcome::Ended(_)) {
         cancel.cancel();
         // Releases what the script holds; a running computation cannot be interrupted.
-        let _ = tokio::time::timeout(GRACE, running).await;
+        let _ = tokio::time::timeout(GRACE_PERIOD, running).await;
     }
     while let Ok(told) = inbox.events.try_recv() {
         listener.handle_event(told).await;
@@ -347,7 +347,7 @@ async fn run(
 ) -> FinishedTurn {
     scope.begin(text.clone(), TurnOrigin::Typed);
     scope.has_steps_of_model = false;
-    let mut stage = ScriptTurn {
+    let mut turn = ScriptTurn {
         scope: &mut scope,
         partial_reply: None,
         last_answer: String::new(),
@@ -359,11 +359,13 @@ async fn run(
         usage: Usage::default(),
     };
     let came = match started {
-        Ok((running, inbox)) => play(&mut stage, running, inbox).await,
+        Ok((running, inbox)) => play(&mut turn, running, inbox).await,
         Err(why) => ScriptOutcome::Ended(Err(why)),
     };
-    let (ending, result) = stage.finish(came).await;
-    let (record, usage) = (stage.turn_record(&script, &text, &result), stage.usage);
+    let (ending, result) = turn.finish(came).await;
+    let record = turn.turn_record(&script, &text, &result);
+    let usage = turn.usage;
+
     scope.end(ending, record, usage).await
 }
 
@@ -428,17 +430,17 @@ impl ScriptListener for ScriptTurn<'_> {
         self.scope
     }
 
-    async fn prepare_question(&mut self, asked: &ScriptQuestion) {
+    async fn prepare_question(&mut self, script_question: &ScriptQuestion) {
         self.close_reply().await;
-        if let ScriptQuestion::Step { question, .. } = asked
+        if let ScriptQuestion::Step { question, .. } = script_question
             && let Question::Step(StepQuestion { step, .. }) = question.as_ref()
         {
             self.count_step(&step.id);
         }
     }
 
-    async fn handle_event(&mut self, told: ScriptEvent) {
-        match told {
+    async fn handle_event(&mut self, event: ScriptEvent) {
+        match event {
             ScriptEvent::ModelCallStarted => {
                 self.close_reply().await;
                 self.open_reply().await;
@@ -480,9 +482,9 @@ impl ScriptListener for ScriptTurn<'_> {
             }
             ScriptEvent::ScriptCalled(name) => {
                 self.calls += 1;
-                let say = match self.calls.cmp(&MOST_CALLS) {
-                    std::cmp::Ordering::Less => words::SCRIPT_CALLS.with("name", name),
-                    std::cmp::Ordering::Equal => words::SCRIPT_MORE_CALLS.into(),
+                let say = match self.calls.cmp(&MAX_CALLS) {
+                    std::cmp::Ordering::Less => phrases::SCRIPT_CALLS.with("name", name),
+                    std::cmp::Ordering::Equal => phrases::SCRIPT_MORE_CALLS.into(),
                     std::cmp::Ordering::Greater => return,
                 };
                 self.scope.emit(Event::Notice(Notice::info(say))).await;
@@ -496,10 +498,10 @@ impl ScriptTurn<'_> {
     /// A message of the script's author.
     async fn show_message(&mut self, role: String, text: &str) {
         self.messages += 1;
-        if self.messages <= MOST_MESSAGES {
+        if self.messages <= MAX_MESSAGES {
             self.close_reply().await;
             let text = self.scope.context.redactor.mask(text).into_owned();
-            let text = shorten::cut_middle(&text, MOST_KEPT);
+            let text = shorten::cut_middle(&text, MAX_KEPT);
             self.scope.emit(Event::ScriptMessage { role, text }).await;
         }
     }
@@ -536,11 +538,11 @@ impl ScriptTurn<'_> {
     async fn finish_reply(&mut self, message: String, markdown: bool) {
         let label = std::mem::take(&mut self.role_label);
         self.last_answer = message.strip_prefix(&label).unwrap_or(&message).to_owned();
-        if self.answers.iter().map(String::len).sum::<usize>() < MOST_KEPT {
-            self.answers.push(shorten::cut_middle(&message, MOST_KEPT));
+        if self.answers.iter().map(String::len).sum::<usize>() < MAX_KEPT {
+            self.answers.push(shorten::cut_middle(&message, MAX_KEPT));
         }
-        let replied = ModelMessage { message, markdown, ..ModelMessage::default() };
-        self.scope.emit(Event::Replied(replied)).await;
+        let message = ModelMessage { message, markdown, ..ModelMessage::default() };
+        self.scope.emit(Event::Replied(message)).await;
     }
 
     /// The script's host numbers its steps.
@@ -551,9 +553,9 @@ impl ScriptTurn<'_> {
     }
 
     /// Shows the result, and returns the text for the model.
-    async fn finish(&mut self, came: ScriptOutcome) -> (TurnOutcome, String) {
+    async fn finish(&mut self, outcome: ScriptOutcome) -> (TurnOutcome, String) {
         self.close_reply().await;
-        match came {
+        match outcome {
             ScriptOutcome::Ended(Ok(text)) => {
                 if text.trim() != self.last_answer.trim() {
                     self.show_reply(text, true).await;
@@ -572,12 +574,12 @@ impl ScriptTurn<'_> {
     }
 
     fn turn_record(&mut self, script: &str, text: &str, result: &str) -> TurnRecord {
-        let mut kept = TurnRecord::default();
-        let typed = shorten::cut_middle(text, MOST_KEPT / 8);
-        let result = shorten::cut_middle(result, MOST_KEPT);
-        let script = shorten::cut_middle(script, MOST_KEPT / 8);
-        kept.add_user(&format!("(The user ran the script `{script}`: {typed})\n{result}"));
-        kept.add_steps(&std::mem::take(&mut self.observations));
-        kept
+        let mut record = TurnRecord::default();
+        let typed = shorten::cut_middle(text, MAX_KEPT / 8);
+        let result = shorten::cut_middle(result, MAX_KEPT);
+        let script = shorten::cut_middle(script, MAX_KEPT / 8);
+        record.add_user(&format!("(The user ran the script `{script}`: {typed})\n{result}"));
+        record.add_steps(&std::mem::take(&mut self.observations));
+        record
     }
 }

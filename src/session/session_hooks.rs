@@ -164,10 +164,10 @@ impl SessionHooks {
         let has_lost = policy.denied.len() < count;
         // What the user denied as well is the user's.
         now.retain(|rule| before.contains(rule) || !policy.denied.contains(rule));
-        let new: Vec<PolicyRule> =
+        let rules: Vec<PolicyRule> =
             now.iter().filter(|rule| !policy.denied.contains(rule)).cloned().collect();
-        let has_changed = has_lost || asks_else || !new.is_empty();
-        policy.denied.extend(new);
+        let has_changed = has_lost || asks_else || !rules.is_empty();
+        policy.denied.extend(rules);
         self.denied = now;
         has_changed
     }

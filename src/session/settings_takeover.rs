@@ -17,7 +17,9 @@ impl Session {
     /// What the running turn has not taken over yet; `None`: nothing.
     pub(super) fn turn_update(&mut self) -> Option<Box<TurnUpdate>> {
         let running = self.running.as_mut()?;
-        let (unread, cancel) = (running.unread_settings.take()?, running.cancel.clone());
+        let unread = running.unread_settings.take()?;
+        let cancel = running.cancel.clone();
+
         Some(Box::new(TurnUpdate {
             unread,
             context: self.turn_context(&cancel),

@@ -109,8 +109,8 @@ fn background_line(line: &str) -> Option<&str> {
     (!rest.is_empty() && !rest.ends_with(['&', '\\', '|', '>', '<', ';'])).then_some(rest)
 }
 
-pub(super) fn question(held: &NeedsApproval) -> Question {
-    let judged = held.judgement();
+pub(super) fn question(approval: &NeedsApproval) -> Question {
+    let judged = approval.judgement();
     Question::Step(StepQuestion { change: judged.change().cloned(), ..judged.question() })
 }
 
@@ -121,12 +121,12 @@ fn not_run_observation(judged: &safety::Judgement, outcome: Outcome) -> Observat
 
 /// The text that the model reads with the next message.
 pub fn turn_record(line: &str, observation: &Observation) -> TurnRecord {
-    let mut kept = TurnRecord::default();
+    let mut record = TurnRecord::default();
     let summary = format!("(The user ran `{line}`: {}.)", shorten::run_summary(observation));
-    kept.add_user(&summary);
-    kept.add_steps(std::slice::from_ref(observation));
+    record.add_user(&summary);
+    record.add_steps(std::slice::from_ref(observation));
     // With tools no list of results is sent, so the message holds this one.
     let result = shorten::Digest::from_observation(0, observation).to_line();
-    kept.keep_messages(vec![Message::user(format!("{summary}\n\n{RESULTS}\n{result}"))]);
-    kept
+    record.keep_messages(vec![Message::user(format!("{summary}\n\n{RESULTS}\n{result}"))]);
+    record
 }

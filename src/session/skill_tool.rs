@@ -17,7 +17,7 @@ use super::script_places::ModelScript;
 use crate::context::shorten;
 use avocet_config::extensions::skill_list::BUDGET;
 use avocet_config::extensions::{ExtensionLibrary, Skill};
-use avocet_core::i18n::{Lang, LocalizedText, Phrase, prompt as words};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, prompt as phrases};
 use avocet_core::prompt::template::{Template, TemplateValues};
 use avocet_core::protocol::{Observation, Outcome, Step, StepAction};
 use avocet_mcp::ToolCatalog;
@@ -29,7 +29,7 @@ use avocet_safety::{
 use avocet_tools::{RunControl, Tool, Toolbox};
 
 /// The maximum length of a skill's text for a model, in bytes.
-const LONGEST: usize = 24 * 1024;
+const MAX_LENGTH: usize = 24 * 1024;
 /// The maximum number of skills that stay in view; the latest are kept.
 const KEPT: usize = 3;
 /// The maximum length of a skill's text in view, in bytes.
@@ -46,7 +46,7 @@ impl Tool for SkillTool {
     }
 
     fn about(&self) -> Phrase {
-        words::SKILL_ABOUT
+        phrases::SKILL_ABOUT
     }
 
     fn prompt(&self) -> &'static str {
@@ -58,14 +58,16 @@ impl Tool for SkillTool {
         let library = Arc::clone(&self.library);
         async move {
             let judged = step.judgement();
-            let (step, risk) = (judged.step.clone(), judged.risk.clone());
+            let step = judged.step.clone();
+            let risk = judged.risk.clone();
+
             let cwd = judged.cwd.display().to_string();
             let mut observation = Observation::not_run(step.clone(), cwd, risk, Outcome::Ran);
             let text = tokio::task::spawn_blocking(move || expand_skill(&library, &step)).await;
             match text {
                 Ok(Ok(text)) => {
-                    observation.truncated = text.len() > LONGEST;
-                    observation.stdout = shorten::cut_middle(&text, LONGEST);
+                    observation.truncated = text.len() > MAX_LENGTH;
+                    observation.stdout = shorten::cut_middle(&text, MAX_LENGTH);
                     observation.exit_code = Some(0);
                 }
                 Ok(Err(why)) => {
@@ -82,15 +84,15 @@ impl Tool for SkillTool {
 }
 
 /// The name and the arguments that a step asks for.
-pub(super) fn skill_call(work: &StepAction) -> Option<(&str, &str)> {
-    let StepAction::Tool { name, input } = work else { return None };
+pub(super) fn skill_call(action: &StepAction) -> Option<(&str, &str)> {
+    let StepAction::Tool { name, input } = action else { return None };
     let text = |key: &str| input.get(key).and_then(Value::as_str);
     (name == SKILL_TOOL).then(|| Some((text("name")?, text("args").unwrap_or_default())))?
 }
 
 fn expand_skill(library: &ExtensionLibrary, step: &Step) -> Result<String, LocalizedText> {
     let (name, args) = skill_call(&step.work).unwrap_or_default();
-    let skill = library.skill(name).map_err(|_| words::SKILL_UNKNOWN.with("name", name))?;
+    let skill = library.skill(name).map_err(|_| phrases::SKILL_UNKNOWN.with("name", name))?;
     let root = skill.root().display().to_string();
     let text = template(skill)?.fill_without_shell(&TemplateValues::new(args, Some(root.clone())));
     Ok(format!(
@@ -209,8 +211,13 @@ impl Machine for MachineWithSkills {
         self.world.sample(path, most)
     }
 
-    fn find_texts(&self, path: &Path, texts: &[Vec<u8>], by: EditSearch) -> Option<SearchedFile> {
-        self.world.find_texts(path, texts, by)
+    fn find_texts(
+        &self,
+        path: &Path,
+        texts: &[Vec<u8>],
+        search: EditSearch,
+    ) -> Option<SearchedFile> {
+        self.world.find_texts(path, texts, search)
     }
 
     fn last_known_digest(&self, path: &Path) -> Option<String> {

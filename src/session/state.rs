@@ -96,59 +96,59 @@ pub(super) struct Session {
 
 impl Session {
     pub fn new(
-        parts: SessionConfig,
-        saved: SessionStore,
+        config: SessionConfig,
+        store: SessionStore,
         outbox: Outbox,
         notes: mpsc::UnboundedSender<TurnMessage>,
     ) -> Session {
-        let (policy, _) = watch::channel(parts.security.policy.clone());
-        let mode = parts.info.mode;
+        let (policy, _) = watch::channel(config.security.policy.clone());
+        let mode = config.info.mode;
         Session {
             run_usage: Usage::default(),
-            counts_changed_files: parts.counts_changed_files,
+            counts_changed_files: config.counts_changed_files,
             change_count: None,
-            command_line_mode: parts.command_line_mode,
-            mode_of_settings: parts.mode_of_settings,
-            command_line_folders: parts.security.place.added.len(),
-            info: parts.info,
+            command_line_mode: config.command_line_mode,
+            mode_of_settings: config.mode_of_settings,
+            command_line_folders: config.security.place.added.len(),
+            info: config.info,
             responder: Responder {
-                wanted: match parts.model_access.first.provider {
+                wanted: match config.model_access.first.provider {
                     Provider::Guide => Wanted::Guide,
                     _ => Wanted::Mode(mode),
                 },
-                connected: parts.model_access.first,
-                effort: parts.model_access.effort,
+                connected: config.model_access.first,
+                effort: config.model_access.effort,
                 effort_levels: Some(Vec::new()),
-                persona: parts.persona,
-                extensions: parts.extensions,
+                persona: config.persona,
+                extensions: config.extensions,
                 found_servers: Vec::new(),
             },
             conversation: Conversation::default(),
-            security: parts.security,
+            security: config.security,
             outbox,
-            store: saved,
+            store,
             queue: VecDeque::new(),
             restored: 0,
             pending_submit: None,
             own_ids: SubmitIds::starting_at(UNIX_EPOCH + OWN_IDS_SINCE_1970),
             running: None,
             policy,
-            tools: parts.tools,
+            tools: config.tools,
             turn_messages: notes,
-            callbacks: parts.model_access.callbacks,
+            callbacks: config.model_access.callbacks,
             jobs: Jobs::default(),
-            servers: McpServers::new(parts.servers),
-            hooks: SessionHooks::new(parts.hooks),
-            surroundings: parts.surroundings,
-            user_notes: parts.user_notes,
-            base_policy: parts.settings.as_ref().map(|settings| settings.policy()),
-            settings: parts.settings,
-            outputs: parts.outputs,
+            servers: McpServers::new(config.servers),
+            hooks: SessionHooks::new(config.hooks),
+            surroundings: config.surroundings,
+            user_notes: config.user_notes,
+            base_policy: config.settings.as_ref().map(|settings| settings.policy()),
+            settings: config.settings,
+            outputs: config.outputs,
             is_price_reported: false,
-            kept_jobs: parts.kept_jobs,
+            kept_jobs: config.kept_jobs,
             instructions: Arc::default(),
-            bounds: parts.bounds,
-            approves_template_commands: parts.approves_template_commands,
+            bounds: config.bounds,
+            approves_template_commands: config.approves_template_commands,
         }
     }
 
@@ -389,20 +389,20 @@ impl RunningTurn {
 }
 
 /// The checks that the settings run after file changes.
-pub fn check_action(facts: &SessionInfo) -> Option<StepAction> {
-    let (program, args) = facts.check.split_first()?;
+pub fn check_action(info: &SessionInfo) -> Option<StepAction> {
+    let (program, args) = info.check.split_first()?;
     Some(StepAction::Exec { program: program.clone(), args: args.to_vec() })
 }
 
 /// The session info with its changing parts filled in.
-pub fn session_info(known: &SessionInfo, voice: &Responder) -> SessionInfo {
+pub fn session_info(info: &SessionInfo, responder: &Responder) -> SessionInfo {
     SessionInfo {
-        model: voice.connected.model.name().to_owned(),
-        provider: voice.connected.provider,
-        base_url: voice.connected.base_url.clone(),
-        effort: voice.effort_in_use(),
-        effort_levels: voice.effort_levels.clone().unwrap_or_default(),
-        prices: voice.connected.model.prices(),
-        ..known.clone()
+        model: responder.connected.model.name().to_owned(),
+        provider: responder.connected.provider,
+        base_url: responder.connected.base_url.clone(),
+        effort: responder.effort_in_use(),
+        effort_levels: responder.effort_levels.clone().unwrap_or_default(),
+        prices: responder.connected.model.prices(),
+        ..info.clone()
     }
 }

@@ -17,8 +17,8 @@ pub struct Summarizer {
 }
 
 impl Summarizer {
-    pub fn new(connect: &Connect, now: &Connected, lang: Lang) -> Summarizer {
-        Summarizer { connect: Arc::clone(connect), connected: now.clone(), lang }
+    pub fn new(connect: &Connect, connected: &Connected, lang: Lang) -> Summarizer {
+        Summarizer { connect: Arc::clone(connect), connected: connected.clone(), lang }
     }
 
     /// Created when it is needed. The guide cannot sum up.

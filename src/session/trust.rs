@@ -52,7 +52,9 @@ impl TrustPrompt {
 
     /// What the question of a step says about the folder.
     pub fn offer(&self) -> TrustOffer {
-        let (hazard, found) = (self.hazard.clone(), self.untrusted_files.clone());
+        let hazard = self.hazard.clone();
+        let found = self.untrusted_files.clone();
+
         TrustOffer { folder: String::new(), hazard, found }
     }
 }

@@ -3,7 +3,7 @@
 use super::state::Session;
 use super::trust::{AfterTrust, TrustAnswer, TrustPrompt};
 use avocet_config::project_kind::describe_project;
-use avocet_core::i18n::{LocalizedText, sandbox as held, session as words};
+use avocet_core::i18n::{LocalizedText, sandbox as held, session as phrases};
 use avocet_core::protocol::{Ask, AskId, Decision, Event, Notice, Question, SandboxStatus};
 use avocet_safety::{self as safety, PolicyContext};
 use avocet_tools::git_branch;
@@ -19,7 +19,7 @@ impl Session {
     /// `/trust`: shows whether the folder is trusted, and asks again.
     pub(super) async fn ask_trust_again(&mut self) {
         let because =
-            if self.security.place.trusted { words::TRUST_IS } else { words::TRUST_IS_NOT };
+            if self.security.place.trusted { phrases::TRUST_IS } else { phrases::TRUST_IS_NOT };
         if self.open_question().is_none() && self.is_idle() {
             // The user is shown what there is now, and that is what counts as trusted.
             if let Some(new) = self.settings.as_mut().and_then(|settings| settings.trust_prompt()) {
@@ -39,11 +39,13 @@ impl Session {
         let found = self.security.trust.untrusted_files.clone();
         let because = match &self.security.trust.hazard {
             Some(hazard) => {
-                words::TRUST_HAZARD.with("because", because).with("hazard", hazard.clone())
+                phrases::TRUST_HAZARD.with("because", because).with("hazard", hazard.clone())
             }
             None => because,
         };
-        let (folder, above) = (self.info.cwd.clone(), self.security.trust.parent.clone());
+        let folder = self.info.cwd.clone();
+        let above = self.security.trust.parent.clone();
+
         let question = Question::Trust { folder, above, because, found };
         self.outbox.send(Event::Asked(Box::new(Ask { id, question }))).await;
     }
@@ -74,9 +76,9 @@ impl Session {
             // It stays unchanged, and the question may return.
             Decision::Dismiss => {
                 let trusted = self.security.place.trusted;
-                let word = if trusted { words::TRUST_STAYS } else { words::TRUST_STAYS_OFF };
+                let word = if trusted { phrases::TRUST_STAYS } else { phrases::TRUST_STAYS_OFF };
                 let notice = Notice::info(word);
-                self.notify(if trusted { notice } else { notice.with_hint(words::TRUST_HOW) })
+                self.notify(if trusted { notice } else { notice.with_hint(phrases::TRUST_HOW) })
                     .await;
                 return AfterTrust::Continue;
             }
@@ -90,17 +92,17 @@ impl Session {
 
     /// The user trusts the folder during a turn, whose steps are already judged that way.
     pub(super) async fn trust_from_step(&mut self) {
-        let notice = Notice::info(words::TRUST_GIVEN_AT_STEP);
+        let notice = Notice::info(phrases::TRUST_GIVEN_AT_STEP);
         let notice = if self.security.trust.has_settings {
-            notice.with_hint(words::TRUST_SETTINGS)
+            notice.with_hint(phrases::TRUST_SETTINGS)
         } else {
             notice
         };
         self.set_trust(TrustAnswer::Folder, notice).await;
     }
 
-    async fn set_trust(&mut self, given: TrustAnswer, notice: Notice) {
-        let trusted = given != TrustAnswer::Untrusted;
+    async fn set_trust(&mut self, answer: TrustAnswer, notice: Notice) {
+        let trusted = answer != TrustAnswer::Untrusted;
         self.security.place.trusted = trusted;
         let guard = &self.security;
         let hooks = safety::hooks_digest(PolicyContext {
@@ -119,27 +121,27 @@ impl Session {
         self.send_info().await;
         self.leave_unheld_mode().await;
         self.refresh();
-        let kept = (self.security.trust.save)(given);
+        let kept = (self.security.trust.save)(answer);
         self.notify(notice).await;
         self.apply_project_settings(trusted).await;
         self.load_servers();
         self.load_hooks().await;
         if let Err(why) = kept {
-            self.notify(Notice::warning(words::TRUST_NOT_KEPT.with("why", why))).await;
+            self.notify(Notice::warning(phrases::TRUST_NOT_KEPT.with("why", why))).await;
         }
     }
 }
 
 impl Session {
     /// The result of testing the sandbox.
-    pub(super) async fn set_sandbox_status(&mut self, shelter: SandboxStatus) {
-        self.info.shelter = shelter;
-        self.security.policy.shelter = shelter;
+    pub(super) async fn set_sandbox_status(&mut self, status: SandboxStatus) {
+        self.info.shelter = status;
+        self.security.policy.shelter = status;
         self.policy.send_replace(self.security.policy.clone());
         // Not earlier: only then is it known what may run by itself.
         self.count_changed_files().await;
         self.send_info().await;
-        if shelter == SandboxStatus::Absent && (self.security.trust.mark_sandbox_warning)() {
+        if status == SandboxStatus::Absent && (self.security.trust.mark_sandbox_warning)() {
             let notice = Notice::warning(held::TOLD_ABSENT).with_hint(held::TOLD_ABSENT_HINT);
             self.notify(notice).await;
         }
@@ -149,8 +151,8 @@ impl Session {
 
 fn trust_notice(trusted: bool, settings: bool) -> Notice {
     match (trusted, settings) {
-        (true, true) => Notice::info(words::TRUST_GIVEN).with_hint(words::TRUST_SETTINGS),
-        (true, false) => Notice::info(words::TRUST_GIVEN),
-        (false, _) => Notice::info(words::TRUST_HELD_BACK).with_hint(words::TRUST_HOW),
+        (true, true) => Notice::info(phrases::TRUST_GIVEN).with_hint(phrases::TRUST_SETTINGS),
+        (true, false) => Notice::info(phrases::TRUST_GIVEN),
+        (false, _) => Notice::info(phrases::TRUST_HELD_BACK).with_hint(phrases::TRUST_HOW),
     }
 }

@@ -29,10 +29,10 @@ use avocet_tools::Toolbox;
 const WINDOW: usize = 128_000;
 
 /// The limits of a request to this model.
-pub fn bounds_of_model(model: &dyn Model, usual: Bounds) -> Bounds {
+pub fn bounds_of_model(model: &dyn Model, bounds: Bounds) -> Bounds {
     let window = model.window().and_then(|tokens| usize::try_from(tokens).ok());
     match (model.dialect(), window) {
-        (Dialect::Json, None) => usual,
+        (Dialect::Json, None) => bounds,
         (Dialect::Json, Some(window)) => Bounds::for_json(window),
         (Dialect::Tools, window) => Bounds::for_tools(window.unwrap_or(WINDOW)),
     }

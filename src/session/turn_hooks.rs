@@ -45,13 +45,13 @@ impl TurnScope {
     }
 
     /// Hooks see the result of a step that ran, and may add something for the model.
-    pub(super) async fn run_hooks_after(&mut self, seen: &mut Observation) {
-        if seen.exit_code.is_none() {
+    pub(super) async fn run_hooks_after(&mut self, observation: &mut Observation) {
+        if observation.exit_code.is_none() {
             return;
         }
-        let call = HookCall::of_result(seen, self.judge.folder());
+        let call = HookCall::of_result(observation, self.judge.folder());
         let reply = self.run_hooks(&call).await;
-        add_hook_notes(seen, &reply);
+        add_hook_notes(observation, &reply);
     }
 
     /// Hooks see a message before the model does: what they add to it.
@@ -182,11 +182,11 @@ pub(super) fn step_advice(
 }
 
 /// Adds what hooks say of a result to it.
-pub(super) fn add_hook_notes(seen: &mut Observation, reply: &HookReply) {
+pub(super) fn add_hook_notes(observation: &mut Observation, reply: &HookReply) {
     let blocks = reply.decision == Some(HookDecision::Deny) && !reply.reason.is_empty();
     let texts = [reply.reason.as_str()].into_iter().filter(|_| blocks);
     for text in texts.chain([reply.context.as_str()]).filter(|text| !text.is_empty()) {
-        add_note(seen, phrases::TELLS_MODEL.with("text", text));
+        add_note(observation, phrases::TELLS_MODEL.with("text", text));
     }
 }
 

@@ -22,7 +22,7 @@ use crate::context::history::TurnRecord;
 use crate::context::message_size::tools_size;
 use crate::context::request;
 use crate::context::window::Section;
-use avocet_core::i18n::{Localize, LocalizedText, session as words};
+use avocet_core::i18n::{Localize, LocalizedText, session as phrases};
 use avocet_core::protocol::growing_reply::GrowingReply;
 use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, ContentBlock, Decision, Dialect, Event, Image, Message, Notice,
@@ -43,10 +43,10 @@ impl Host for TurnScope {
         self.changed_settings().await
     }
 
-    async fn call_model(&mut self, call: ModelRequest) -> Result<ModelReply, ModelError> {
-        match self.request_reply(call.clone()).await {
+    async fn call_model(&mut self, request: ModelRequest) -> Result<ModelReply, ModelError> {
+        match self.request_reply(request.clone()).await {
             Err(ModelError::TooLong { .. }) if self.shrink_to_window().await => {
-                self.request_reply(call).await
+                self.request_reply(request).await
             }
             answered => answered,
         }
@@ -59,12 +59,12 @@ impl Host for TurnScope {
     async fn fall_back(&mut self, why: LocalizedText) -> Option<Dialect> {
         while let Some(Fallback { name, model }) = self.context.fallbacks.pop_front() {
             let say = match &model {
-                Ok(model) => words::FELL_BACK
+                Ok(model) => phrases::FELL_BACK
                     .with("model", self.context.model.name())
                     .with("other", label(model.name(), &name))
                     .with("why", why.clone()),
                 Err(fault) => {
-                    words::FALLBACK_UNUSABLE.with("other", name).with("why", fault.clone())
+                    phrases::FALLBACK_UNUSABLE.with("other", name).with("why", fault.clone())
                 }
             };
             self.emit(Event::Notice(Notice::warning(say))).await;
@@ -171,7 +171,7 @@ impl TurnScope {
         if is_less {
             self.context.bounds = bounds;
             let tokens = self.context.model.window().unwrap_or_default();
-            let say = words::WINDOW_LEARNED.with("tokens", tokens);
+            let say = phrases::WINDOW_LEARNED.with("tokens", tokens);
             self.emit(Event::Notice(Notice::warning(say))).await;
         }
         is_less
@@ -183,9 +183,12 @@ impl TurnScope {
     }
 
     /// One request, and its answer.
-    async fn request_reply(&mut self, call: ModelRequest) -> Result<ModelReply, ModelError> {
+    async fn request_reply(
+        &mut self,
+        model_request: ModelRequest,
+    ) -> Result<ModelReply, ModelError> {
         let mut masked = std::mem::take(&mut self.masked);
-        masked.update(call.messages, &self.context.redactor);
+        masked.update(model_request.messages, &self.context.redactor);
         let turn = masked.messages();
         let mut has_asked = false;
         if !std::mem::replace(&mut self.prepared, true) {
@@ -194,10 +197,10 @@ impl TurnScope {
         }
         self.follow_work().await;
         let size = self.context.prompt_size;
-        let system = self.context.system.text(call.dialect, size);
+        let system = self.context.system.text(model_request.dialect, size);
         let system = self.context.redactor.mask(&system);
-        let bounds = self.context.bounds_for(call.dialect);
-        let (schema, tools) = match (call.dialect, size) {
+        let bounds = self.context.bounds_for(model_request.dialect);
+        let (schema, tools) = match (model_request.dialect, size) {
             (Dialect::Json, PromptSize::Full) => (Some(reply::shared_schema()), Arc::default()),
             (Dialect::Json, PromptSize::Short) => {
                 (Some(reply::shared_short_schema()), Arc::default())
@@ -205,8 +208,8 @@ impl TurnScope {
             (Dialect::Tools, _) => (self.context.answer_schema.clone(), self.tool_schemas(size)),
         };
         let preamble = Preamble { system: &system, tools: tools_size(&tools) };
-        if !call.repair {
-            let index = self.mask_index(call.index);
+        if !model_request.repair {
+            let index = self.mask_index(model_request.index);
             self.make_room(preamble, turn, &index, bounds, has_asked).await;
         }
         let view = self.compaction.view(turn);

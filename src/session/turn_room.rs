@@ -11,7 +11,7 @@ use crate::context::request;
 use crate::context::size::ContextSize;
 use crate::context::turn_compaction::TurnIndex;
 use crate::context::window::{Bounds, RequestParts};
-use avocet_core::i18n::context as words;
+use avocet_core::i18n::context as phrases;
 use avocet_core::protocol::{Compaction, CompactionSummary, Dialect, Event, Message, Notice};
 use avocet_core::text;
 
@@ -34,14 +34,14 @@ impl TurnScope {
     pub(super) fn request_parts<'a>(
         &'a self,
         preamble: Preamble<'a>,
-        turn: &'a [Message],
+        messages: &'a [Message],
     ) -> RequestParts<'a> {
         RequestParts {
             system: preamble.system,
             tools: preamble.tools,
             notes: &self.context.instructions.notes.text,
             history: &self.context.history,
-            turn,
+            turn: messages,
         }
     }
 
@@ -50,13 +50,13 @@ impl TurnScope {
     pub(super) async fn make_room(
         &mut self,
         preamble: Preamble<'_>,
-        turn: &[Message],
+        messages: &[Message],
         index: &TurnIndex,
         bounds: Bounds,
         has_asked: bool,
     ) {
         let (leading, past) = request::measure(self.request_parts(preamble, &[]), bounds);
-        let own = messages_size(&self.compaction.view(turn));
+        let own = messages_size(&self.compaction.view(messages));
         if (leading + past + own).fits(bounds.room) {
             return;
         }
@@ -67,7 +67,7 @@ impl TurnScope {
         let (leading, past) = request::measure(self.request_parts(preamble, &[]), bounds);
         if !(leading + past + own).fits(bounds.room) {
             let room = bounds.room.saturating_sub(leading + past);
-            self.compact_turn(turn, index, Bounds { room, ..bounds }, has_asked).await;
+            self.compact_turn(messages, index, Bounds { room, ..bounds }, has_asked).await;
         }
     }
 
@@ -83,40 +83,40 @@ impl TurnScope {
     /// `bounds`: the room that is left for the turn.
     async fn compact_turn(
         &mut self,
-        turn: &[Message],
+        messages: &[Message],
         index: &TurnIndex,
         bounds: Bounds,
         has_asked: bool,
     ) {
-        let Some(plan) = self.compaction.plan(turn, index, bounds.room) else { return };
+        let Some(plan) = self.compaction.plan(messages, index, bounds.room) else { return };
         let sent = |view: Vec<Message>| view.iter().map(Message::len).sum();
-        let before = sent(self.compaction.view(turn));
+        let before = sent(self.compaction.view(messages));
         let mut next = plan.shortened;
-        let mut receipt = Compaction { steps: true, before, ..Compaction::default() };
-        receipt.shortened = plan.parts;
+        let mut compaction = Compaction { steps: true, before, ..Compaction::default() };
+        compaction.shortened = plan.parts;
         if let Some(range) = plan.summed {
             let summary = if has_asked {
                 None
             } else {
-                self.summarize_steps(range.clone(), turn, index).await
+                self.summarize_steps(range.clone(), messages, index).await
             };
             if summary.is_some() || !plan.fits {
-                receipt.summary = summary.clone().map(CompactionSummary::from);
-                receipt.summed = next.leave_out(range, summary, turn, index);
-                let is_summed = |id: &str| receipt.summed.iter().any(|part| part.id == id);
-                receipt.shortened.retain(|part| !is_summed(&part.id));
+                compaction.summary = summary.clone().map(CompactionSummary::from);
+                compaction.summed = next.leave_out(range, summary, messages, index);
+                let is_summed = |id: &str| compaction.summed.iter().any(|part| part.id == id);
+                compaction.shortened.retain(|part| !is_summed(&part.id));
                 // In the other dialect the plan goes with every request.
                 let plan = match bounds.dialect {
                     Dialect::Tools => self.context.history.running_plan_text(),
                     Dialect::Json => String::new(),
                 };
-                next.write_note(turn, index, &plan);
+                next.write_note(messages, index, &plan);
             }
         }
-        receipt.after = sent(next.view(turn));
+        compaction.after = sent(next.view(messages));
         self.compaction = next;
-        if !receipt.shortened.is_empty() || !receipt.summed.is_empty() {
-            self.emit(Event::Compacted(Box::new(receipt))).await;
+        if !compaction.shortened.is_empty() || !compaction.summed.is_empty() {
+            self.emit(Event::Compacted(Box::new(compaction))).await;
         }
     }
 
@@ -143,7 +143,7 @@ impl TurnScope {
             Ok(summary) => Some(summary),
             Err(why) => {
                 self.summary_pause = PAUSE;
-                let say = words::STEPS_NOT_SUMMED.with("why", why);
+                let say = phrases::STEPS_NOT_SUMMED.with("why", why);
                 self.emit(Event::Notice(Notice::warning(say))).await;
                 None
             }
@@ -151,11 +151,11 @@ impl TurnScope {
     }
 
     /// Says, before the first request, what it leaves out of the user's message.
-    pub(super) async fn warn_of_omitted_words(&mut self, turn: &[Message]) {
-        let omitted = self.compaction.omitted_words(turn);
+    pub(super) async fn warn_of_omitted_words(&mut self, messages: &[Message]) {
+        let omitted = self.compaction.omitted_words(messages);
         if omitted > 0 {
-            let say = words::MESSAGE_CUT.with("bytes", text::size(omitted));
-            let notice = Notice::warning(say).with_hint(words::MESSAGE_CUT_HINT);
+            let say = phrases::MESSAGE_CUT.with("bytes", text::size(omitted));
+            let notice = Notice::warning(say).with_hint(phrases::MESSAGE_CUT_HINT);
             self.emit(Event::Notice(notice)).await;
         }
     }

@@ -81,25 +81,32 @@ pub struct StepJudge {
 impl StepJudge {
     pub fn new(
         mut changes: watch::Receiver<Policy>,
-        place: Workspace,
+        workspace: Workspace,
         world: Arc<dyn Machine>,
     ) -> StepJudge {
         let policy = changes.borrow_and_update().clone();
-        StepJudge { changes, policy, place, world, restriction: None, sandbox_status: None }
+        StepJudge {
+            changes,
+            policy,
+            place: workspace,
+            world,
+            restriction: None,
+            sandbox_status: None,
+        }
     }
 
-    pub fn restrict(&mut self, narrowed: Option<ToolRestriction>) {
-        self.policy.narrowed = narrowed.clone();
-        self.restriction = narrowed;
+    pub fn restrict(&mut self, restriction: Option<ToolRestriction>) {
+        self.policy.narrowed = restriction.clone();
+        self.restriction = restriction;
     }
 
     pub fn set_approval_mode(&mut self, mode: ApprovalMode) {
         self.policy.approval = mode;
     }
 
-    pub fn set_sandbox_status(&mut self, shelter: SandboxStatus) {
-        self.policy.shelter = shelter;
-        self.sandbox_status = Some(shelter);
+    pub fn set_sandbox_status(&mut self, status: SandboxStatus) {
+        self.policy.shelter = status;
+        self.sandbox_status = Some(status);
     }
 
     pub fn set_world(&mut self, world: Arc<dyn Machine>) {
@@ -154,15 +161,18 @@ impl TurnScope {
     /// Shows that the turn ended.
     pub async fn end(
         mut self,
-        ending: TurnOutcome,
+        outcome: TurnOutcome,
         record: TurnRecord,
         usage: Usage,
     ) -> FinishedTurn {
         let elapsed_ms = self.clock.elapsed_ms(Instant::now());
-        let ended = Event::TurnEnded { turn: self.turn, ending: ending.clone(), usage, elapsed_ms };
+        let ended =
+            Event::TurnEnded { turn: self.turn, ending: outcome.clone(), usage, elapsed_ms };
         self.emit(ended).await;
-        let (next_step, next_ask) = (self.next_step, self.next_ask);
-        FinishedTurn { ending, record, usage, next_step, next_ask }
+        let next_step = self.next_step;
+        let next_ask = self.next_ask;
+
+        FinishedTurn { ending: outcome, record, usage, next_step, next_ask }
     }
 
     pub fn next_step_id(&mut self) -> String {
@@ -264,7 +274,9 @@ impl TurnScope {
         if events.is_empty() {
             return;
         }
-        let (before, mut outbox) = (self.background.take(), self.outbox.split_off());
+        let before = self.background.take();
+        let mut outbox = self.outbox.split_off();
+
         self.background = Some(tokio::spawn(async move {
             if let Some(before) = before {
                 let _ = before.await;
@@ -284,9 +296,9 @@ impl TurnScope {
     }
 
     /// Limits the following steps to the tools of a skill; the latest counts.
-    pub fn restrict_tools(&mut self, narrowed: Option<ToolRestriction>) {
-        self.notify(TurnMessage::ToolsRestricted(narrowed.clone()));
-        self.judge.restrict(narrowed);
+    pub fn restrict_tools(&mut self, restriction: Option<ToolRestriction>) {
+        self.notify(TurnMessage::ToolsRestricted(restriction.clone()));
+        self.judge.restrict(restriction);
     }
 
     /// Puts a skill in view.
@@ -294,9 +306,9 @@ impl TurnScope {
         self.notify(TurnMessage::SkillEntered { name: name.to_owned(), text: text.to_owned() });
     }
 
-    pub fn notify(&self, note: TurnMessage) {
+    pub fn notify(&self, message: TurnMessage) {
         // A closed session needs no notes.
-        let _ = self.turn_messages.send(note);
+        let _ = self.turn_messages.send(message);
     }
 
     pub fn mask_index(&self, mut index: TurnIndex) -> TurnIndex {

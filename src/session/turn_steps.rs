@@ -12,7 +12,7 @@ use super::limit_question::{LimitChoice, LimitQuestion};
 use super::running_step::{RunningStep, StepProgress, without_output};
 use super::turn_messages::TurnMessage;
 use super::turn_scope::TurnScope;
-use avocet_core::i18n::session as words;
+use avocet_core::i18n::session as phrases;
 use avocet_core::protocol::{
     Ask, AskId, Decision, Event, Notice, Observation, Outcome, Step, Tier,
 };
@@ -174,7 +174,9 @@ impl TurnScope {
 
     /// Shows the question what becomes of a step whose time is up. The step runs on meanwhile.
     async fn ask_about_limit(&mut self, reached: LimitReached, step: &Step) -> LimitQuestion {
-        let (redactor, lang) = (Arc::clone(&self.context.redactor), self.context.lang);
+        let redactor = Arc::clone(&self.context.redactor);
+        let lang = self.context.lang;
+
         let question = LimitQuestion::question(&reached, step, &redactor, lang);
         let id = self.next_ask_id();
         let asked = Box::new(Ask { id, question });
@@ -235,7 +237,7 @@ impl TurnScope {
             taken = taking => taken,
         };
         if taken.is_none() && checkpoints.report_given_up() {
-            self.emit(Event::Notice(Notice::info(words::CHECKPOINT_OFF))).await;
+            self.emit(Event::Notice(Notice::info(phrases::CHECKPOINT_OFF))).await;
         }
         taken
     }
@@ -259,11 +261,15 @@ impl TurnScope {
         place: &mut JobPlace,
     ) -> Result<u64, RunningStep> {
         let (reply, answer) = oneshot::channel();
-        let (ports, file) = (place.ports.clone(), place.background.file.clone());
+        let ports = place.ports.clone();
+        let file = place.background.file.clone();
+
         let keep = place.keep.clone();
         place.use_of_it = BackgroundUse::Never;
         let cancel = running.cancel.clone();
-        let (step, is_of_model) = (step.clone(), self.has_steps_of_model);
+        let step = step.clone();
+        let is_of_model = self.has_steps_of_model;
+
         let new = NewJob { step, running, ports, file, keep, is_of_model, reply };
         self.notify(TurnMessage::Job(JobMessage::Started(Box::new(new))));
         match answer.await {
@@ -272,7 +278,7 @@ impl TurnScope {
                 Ok(id)
             }
             Ok(Err(running)) => {
-                self.emit(Event::Notice(Notice::warning(words::JOBS_TOO_MANY))).await;
+                self.emit(Event::Notice(Notice::warning(phrases::JOBS_TOO_MANY))).await;
                 Err(running)
             }
             // The session closes, and ends the step.
@@ -285,6 +291,6 @@ impl TurnScope {
 }
 
 fn without_tool(observation: Observation) -> PipedOutput {
-    let note = Some(words::NO_TOOL.with("tool", observation.step.work.tool()));
+    let note = Some(phrases::NO_TOOL.with("tool", observation.step.work.tool()));
     PipedOutput { observation: Observation { note, ..observation }, output: None }
 }

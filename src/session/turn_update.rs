@@ -15,10 +15,10 @@ pub struct UnreadSettings {
 }
 
 impl UnreadSettings {
-    pub fn and(self, more: UnreadSettings) -> UnreadSettings {
+    pub fn and(self, settings: UnreadSettings) -> UnreadSettings {
         UnreadSettings {
-            has_other_model: self.has_other_model || more.has_other_model,
-            has_other_tools: self.has_other_tools || more.has_other_tools,
+            has_other_model: self.has_other_model || settings.has_other_model,
+            has_other_tools: self.has_other_tools || settings.has_other_tools,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::change_log::{
 };
 use super::restore_turn::{self, AfterRestore, Restores};
 use super::state::Session;
-use avocet_core::i18n::session as words;
+use avocet_core::i18n::session as phrases;
 use avocet_core::protocol::Notice;
 use avocet_safety::tools::Restore;
 
@@ -19,7 +19,7 @@ impl Session {
             Some(from) => self.undo_since(from, "/undo").await,
             None => {
                 self.report_lost(0).await;
-                self.notify(Notice::info(words::NOTHING_TO_UNDO)).await;
+                self.notify(Notice::info(phrases::NOTHING_TO_UNDO)).await;
             }
         }
     }
@@ -29,18 +29,18 @@ impl Session {
         let lost = ChangeLog::read(self.conversation.record()).lost;
         let lost: usize = lost.iter().filter(|(turn, _)| *turn >= from_turn).map(|(_, n)| n).sum();
         if lost > 0 {
-            self.notify(Notice::warning(words::UNDO_NOT_COVERED.with("n", lost))).await;
+            self.notify(Notice::warning(phrases::UNDO_NOT_COVERED.with("n", lost))).await;
         }
     }
 
     /// Undoes the file changes from a place on. `text` names this in the conversation.
-    pub(super) async fn undo_since(&mut self, from: UndoPoint, text: &'static str) {
+    pub(super) async fn undo_since(&mut self, point: UndoPoint, text: &'static str) {
         if self.is_undo_blocked() {
-            return self.notify(Notice::warning(words::UNDO_BUSY)).await;
+            return self.notify(Notice::warning(phrases::UNDO_BUSY)).await;
         }
-        let (whose, back) = self.restore_steps(from).await;
+        let (whose, back) = self.restore_steps(point).await;
         if back.steps.is_empty() {
-            return self.notify(Notice::info(words::NOTHING_TO_UNDO)).await;
+            return self.notify(Notice::info(phrases::NOTHING_TO_UNDO)).await;
         }
         self.start_undo(whose, back, text);
     }
@@ -51,12 +51,12 @@ impl Session {
 
     /// Which file changes exist from this place on, and the steps that undo them. Reports changes
     /// that cannot be undone.
-    pub(super) async fn restore_steps(&mut self, from: UndoPoint) -> (UndoScope, Restores) {
+    pub(super) async fn restore_steps(&mut self, point: UndoPoint) -> (UndoScope, Restores) {
         let all = changes(self.conversation.record());
-        self.report_lost(from.turn).await;
-        let back = changes_since(&all, from);
+        self.report_lost(point.turn).await;
+        let back = changes_since(&all, point);
         let back = self.restores(back.into_iter().map(|it| (it.before.clone(), it))).await;
-        (undo_scope(&all, from), back)
+        (undo_scope(&all, point), back)
     }
 
     /// The steps that give files these contents, by their digests.
@@ -64,7 +64,7 @@ impl Session {
         &mut self,
         wanted: impl Iterator<Item = (Option<String>, ChangedFile)>,
     ) -> Restores {
-        let mut out = Restores::default();
+        let mut restores = Restores::default();
         for (content, change) in wanted {
             let executable = change.executable;
             let now = if content == change.before { change.after } else { change.before };
@@ -73,28 +73,33 @@ impl Session {
                 Some(digest) => match self.backups().and_then(|kept| kept.get(&digest)) {
                     Some(bytes) => Some(bytes),
                     None => {
-                        let say = words::UNDO_LOST.with("path", change.path);
+                        let say = phrases::UNDO_LOST.with("path", change.path);
                         self.notify(Notice::warning(say)).await;
-                        out.is_incomplete = true;
+                        restores.is_incomplete = true;
                         continue;
                     }
                 },
             };
-            out.steps.push(Restore { path: change.path, before: content, after: now, executable });
+            restores.steps.push(Restore {
+                path: change.path,
+                before: content,
+                after: now,
+                executable,
+            });
         }
-        out
+        restores
     }
 
     /// Makes the changes again that were undone last.
     pub(super) async fn redo(&mut self) {
         if self.is_undo_blocked() {
-            return self.notify(Notice::warning(words::UNDO_BUSY)).await;
+            return self.notify(Notice::warning(phrases::UNDO_BUSY)).await;
         }
         let undone = ChangeLog::read(self.conversation.record()).undone.pop().unwrap_or_default();
         let merged = changes_since(&undone, UndoPoint { turn: 0, is_own: false });
         let again = self.restores(merged.into_iter().map(|it| (it.after.clone(), it))).await;
         if again.steps.is_empty() {
-            return self.notify(Notice::info(words::NOTHING_TO_REDO)).await;
+            return self.notify(Notice::info(phrases::NOTHING_TO_REDO)).await;
         }
         self.info.restoring_turns.push(self.info.turns + 1);
         self.info.restoring_turns.push(self.info.turns + 1);
@@ -102,9 +107,16 @@ impl Session {
     }
 
     /// Starts the turn that undoes the changes.
-    pub(super) fn start_undo(&mut self, whose: UndoScope, back: Restores, text: &'static str) {
+    pub(super) fn start_undo(
+        &mut self,
+        undo_scope: UndoScope,
+        restores: Restores,
+        text: &'static str,
+    ) {
         self.info.restoring_turns.push(self.info.turns + 1);
         self.info.restoring_turns.push(self.info.turns + 1);
-        self.start_turn(|scope| restore_turn::run(text, AfterRestore::Undone(whose), back, scope));
+        self.start_turn(|scope| {
+            restore_turn::run(text, AfterRestore::Undone(undo_scope), restores, scope)
+        });
     }
 }

@@ -19,10 +19,10 @@ pub(super) fn denied_retry(
     Some((held, question, denied))
 }
 
-fn question(held: &NeedsApproval, denied: &SandboxDenial) -> Question {
-    let mut question = shell_turn::question(held);
+fn question(approval: &NeedsApproval, denied: &SandboxDenial) -> Question {
+    let mut question = shell_turn::question(approval);
     if let Question::Step(StepQuestion { risk, .. }) = &mut question {
-        *risk = safety::opening_risk(held.judgement(), denied);
+        *risk = safety::opening_risk(approval.judgement(), denied);
     }
     question
 }

@@ -7,19 +7,19 @@ use rusqlite::Connection;
 use tokio_util::sync::CancellationToken;
 
 /// How long to wait once the session is ending, and after an earlier wait failed.
-pub(super) const HURRY: Duration = Duration::from_millis(100);
+pub(super) const SHORT_WAIT: Duration = Duration::from_millis(100);
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Sets how long a connection waits.
 pub(super) fn set_patience(
-    db: &mut Connection,
+    connection: &mut Connection,
     patience: Duration,
     closing: &CancellationToken,
 ) -> rusqlite::Result<()> {
     let closing = closing.clone();
     let mut wait = Wait::new(Instant::now(), patience);
-    db.busy_handler(Some(move |tries| {
+    connection.busy_handler(Some(move |tries| {
         let now = Instant::now();
         if tries == 0 {
             wait = Wait::new(now, patience);
@@ -46,7 +46,7 @@ impl Wait {
     fn goes_on(&mut self, now: Instant, is_closing: bool) -> bool {
         if is_closing && !self.is_hurried {
             self.is_hurried = true;
-            self.until = self.until.min(now + HURRY);
+            self.until = self.until.min(now + SHORT_WAIT);
         }
         now < self.until
     }

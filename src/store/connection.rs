@@ -10,11 +10,11 @@ use super::schema::{self, MIGRATIONS};
 use super::{StoreError, open_private_file};
 
 /// How long one window waits for another to finish writing.
-pub(super) const PATIENCE: Duration = Duration::from_secs(1);
+pub(super) const WAIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Opens one file and brings it up to date.
 pub(super) fn connect(file: &Path) -> Result<Connection, StoreError> {
-    connect_with_timeout(file, PATIENCE)
+    connect_with_timeout(file, WAIT_TIMEOUT)
 }
 
 pub(super) fn connect_with_timeout(
@@ -43,12 +43,12 @@ pub(super) fn connect_with_timeout(
     Ok(db)
 }
 
-pub(super) fn configure(mut db: Connection) -> Result<Connection, StoreError> {
-    db.execute_batch(
+pub(super) fn configure(mut connection: Connection) -> Result<Connection, StoreError> {
+    connection.execute_batch(
         "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;
          PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;
          PRAGMA journal_size_limit = 8388608;",
     )?;
-    schema::migrate(&mut db, MIGRATIONS)?;
-    Ok(db)
+    schema::migrate(&mut connection, MIGRATIONS)?;
+    Ok(connection)
 }

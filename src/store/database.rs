@@ -15,7 +15,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-use super::connection::{PATIENCE, configure, connect, connect_with_timeout};
+use super::connection::{WAIT_TIMEOUT, configure, connect, connect_with_timeout};
 use super::file_watch::{FileWatch, PathState};
 use super::open_handles::{HandleUse, OpenHandles};
 use super::write_turn::WriteOrder;
@@ -51,7 +51,7 @@ impl Database {
     /// When it cannot be opened: no folder, no room, a later version, or damage while another
     /// window has it open.
     pub fn open(store: &StorePlace) -> Result<(Database, Option<SavingError>), StoreError> {
-        Database::open_with_timeout(store, PATIENCE)
+        Database::open_with_timeout(store, WAIT_TIMEOUT)
     }
 
     /// The same, with a limit on the wait for another window.
@@ -81,9 +81,11 @@ impl Database {
         Database { write_order: store.write_order.clone(), handles, ..self }
     }
 
-    fn new(db: Connection, file: Option<PathBuf>, shared: Option<File>) -> Database {
-        let (write_order, handles) = (WriteOrder::default(), OpenHandles::default().begin_use());
-        Database { db, file, file_watch: None, write_order, handles, _shared: shared }
+    fn new(connection: Connection, file: Option<PathBuf>, shared: Option<File>) -> Database {
+        let write_order = WriteOrder::default();
+        let handles = OpenHandles::default().begin_use();
+
+        Database { db: connection, file, file_watch: None, write_order, handles, _shared: shared }
     }
 
     fn open_file(
@@ -202,17 +204,19 @@ fn set_aside(file: &Path, gate: File) -> Result<(Database, Option<SavingError>),
             fs::rename(&from, with_suffix(&aside, ending))?;
         }
     }
-    let mut disk = Database::new(connect(file)?, Some(file.to_owned()), None);
-    let found = recover::copy_readable_rows(&aside, &mut disk.db)?;
+    let mut database = Database::new(connect(file)?, Some(file.to_owned()), None);
+    let found = recover::copy_readable_rows(&aside, &mut database.db)?;
     gate.unlock()?;
     gate.lock_shared()?;
-    disk._shared = Some(gate);
+    database._shared = Some(gate);
     let over = (older.len() + 1).saturating_sub(SET_ASIDE);
     older.truncate(over);
     let removed =
         older.iter().filter(|number| remove_damaged(&damaged_name(file, **number))).count();
-    let (sessions, events) = (found.sessions, found.events);
-    Ok((disk, Some(SavingError::Recovered { aside, sessions, events, removed })))
+    let sessions = found.sessions;
+    let events = found.events;
+
+    Ok((database, Some(SavingError::Recovered { aside, sessions, events, removed })))
 }
 
 /// The numbers of the damaged files, oldest first, and the highest number.

@@ -47,11 +47,13 @@ pub(super) struct FileWatch {
 
 impl FileWatch {
     pub(super) fn open(path: &Path, number: u32, handles: &OpenHandles) -> io::Result<FileWatch> {
-        let (file, handles) = (Some(handles.take(path)?), handles.clone());
-        let mut witness = FileWatch { file, handles, number, header: None, log: None };
-        witness.header = witness.read_head();
-        witness.update_log(path);
-        Ok(witness)
+        let file = Some(handles.take(path)?);
+        let handles = handles.clone();
+
+        let mut watch = FileWatch { file, handles, number, header: None, log: None };
+        watch.header = watch.read_head();
+        watch.update_log(path);
+        Ok(watch)
     }
 
     fn read_head(&self) -> Option<[u8; HEAD]> {
@@ -119,9 +121,9 @@ pub(super) fn file_identity(file: &Path) -> Option<(u64, u64)> {
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn ensure_number(db: &mut Connection) -> Result<(), StoreError> {
-    if number(db)? == 0 {
-        let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+pub(super) fn ensure_number(connection: &mut Connection) -> Result<(), StoreError> {
+    if number(connection)? == 0 {
+        let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         if number(&change)? == 0 {
             change.pragma_update(None, "application_id", fastrand::i32(1..))?;
         }
@@ -131,6 +133,6 @@ pub(super) fn ensure_number(db: &mut Connection) -> Result<(), StoreError> {
 }
 
 /// The random number of a database, zero if it has none.
-pub(super) fn number(db: &Connection) -> Result<u32, StoreError> {
-    Ok(db.query_row("PRAGMA application_id", [], |row| row.get(0))?)
+pub(super) fn number(connection: &Connection) -> Result<u32, StoreError> {
+    Ok(connection.query_row("PRAGMA application_id", [], |row| row.get(0))?)
 }

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
-use avocet_core::i18n::{Localize, LocalizedText, store as words};
+use avocet_core::i18n::{Localize, LocalizedText, store as phrases};
 use avocet_core::private_dir::private_folder;
 use avocet_core::protocol::Event;
 
@@ -222,23 +222,24 @@ pub enum SavingError {
 impl Localize for SavingError {
     fn localized(&self) -> LocalizedText {
         match self {
-            SavingError::NotSaved(why) => words::NOT_SAVED.with("why", why.clone()),
-            SavingError::SavedAgain => words::SAVED_AGAIN.into(),
+            SavingError::NotSaved(why) => phrases::NOT_SAVED.with("why", why.clone()),
+            SavingError::SavedAgain => phrases::SAVED_AGAIN.into(),
             SavingError::Recovered { aside, sessions, events, removed } => {
-                let word = if *removed == 0 { words::RECOVERED } else { words::RECOVERED_REMOVED };
+                let word =
+                    if *removed == 0 { phrases::RECOVERED } else { phrases::RECOVERED_REMOVED };
                 word.with("aside", aside.display().to_string())
                     .with("sessions", *sessions)
                     .with("events", *events)
                     .with("removed", *removed)
             }
             SavingError::PutBack { file } => {
-                words::PUT_BACK.with("file", file.display().to_string())
+                phrases::PUT_BACK.with("file", file.display().to_string())
             }
-            SavingError::Replaced { file, aside: Some(aside) } => words::REPLACED_ASIDE
+            SavingError::Replaced { file, aside: Some(aside) } => phrases::REPLACED_ASIDE
                 .with("file", file.display().to_string())
                 .with("aside", aside.display().to_string()),
             SavingError::Replaced { file, aside: None } => {
-                words::REPLACED.with("file", file.display().to_string())
+                phrases::REPLACED.with("file", file.display().to_string())
             }
         }
     }
@@ -344,17 +345,19 @@ fn access_error(file: &Path) -> Option<io::Error> {
 impl Localize for StoreError {
     fn localized(&self) -> LocalizedText {
         match self {
-            StoreError::Newer { file } => words::NEWER.with("file", file.display().to_string()),
-            StoreError::Damaged { file } => words::DAMAGED.with("file", file.display().to_string()),
-            StoreError::NoSession { id } => words::NO_SESSION.with("id", id.as_str()),
-            StoreError::Several { id } => words::SEVERAL.with("id", id.as_str()),
-            StoreError::Held { id } => words::HELD.with("id", id.as_str()),
-            StoreError::NothingThere => words::NOTHING_THERE.into(),
-            StoreError::TooLong => words::TOO_LONG.into(),
-            StoreError::OfFile { file, error } => words::OF_FILE
+            StoreError::Newer { file } => phrases::NEWER.with("file", file.display().to_string()),
+            StoreError::Damaged { file } => {
+                phrases::DAMAGED.with("file", file.display().to_string())
+            }
+            StoreError::NoSession { id } => phrases::NO_SESSION.with("id", id.as_str()),
+            StoreError::Several { id } => phrases::SEVERAL.with("id", id.as_str()),
+            StoreError::Held { id } => phrases::HELD.with("id", id.as_str()),
+            StoreError::NothingThere => phrases::NOTHING_THERE.into(),
+            StoreError::TooLong => phrases::TOO_LONG.into(),
+            StoreError::OfFile { file, error } => phrases::OF_FILE
                 .with("file", file.display().to_string())
                 .with("why", error.localized()),
-            StoreError::Io(error) => words::DISK.with("why", system_message(error)),
+            StoreError::Io(error) => phrases::DISK.with("why", system_message(error)),
             StoreError::Sql(error) => sql_message(error),
         }
     }
@@ -374,11 +377,11 @@ fn sql_message(error: &rusqlite::Error) -> LocalizedText {
         CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, PermissionDenied, ReadOnly,
     };
     match error.sqlite_error_code() {
-        Some(DiskFull) => words::FULL.into(),
-        Some(ReadOnly | PermissionDenied) => words::READ_ONLY.into(),
-        Some(CannotOpen) => words::CANNOT_OPEN.into(),
-        Some(DatabaseBusy | DatabaseLocked) => words::BUSY.into(),
-        _ => words::DISK.with("why", error.to_string()),
+        Some(DiskFull) => phrases::FULL.into(),
+        Some(ReadOnly | PermissionDenied) => phrases::READ_ONLY.into(),
+        Some(CannotOpen) => phrases::CANNOT_OPEN.into(),
+        Some(DatabaseBusy | DatabaseLocked) => phrases::BUSY.into(),
+        _ => phrases::DISK.with("why", error.to_string()),
     }
 }
 

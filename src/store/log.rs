@@ -26,7 +26,7 @@ const INDEX: usize = 48;
 const SUMMED: usize = 40;
 const IN_FILE: usize = 2 * INDEX;
 /// No page is longer.
-const LONGEST_PAGE: usize = 65_536;
+const MAX_PAGE: usize = 65_536;
 
 /// The state of the log according to the shared memory.
 #[derive(Debug, PartialEq, Eq)]
@@ -91,10 +91,10 @@ impl Index {
     fn read(bytes: &[u8]) -> Option<Index> {
         let copies = [bytes.get(..INDEX)?, bytes.get(INDEX..IN_FILE)?];
         // If two copies differ, one was being written: only what both say is certain.
-        let mut known: Vec<Index> =
+        let mut indexes: Vec<Index> =
             copies.iter().filter_map(|copy| Index::read_copy(copy)).collect();
-        known.sort_by_key(|index| index.frames);
-        let mut index = known.into_iter().next()?;
+        indexes.sort_by_key(|index| index.frames);
+        let mut index = indexes.into_iter().next()?;
         index.in_file = read_u32_native(bytes, IN_FILE)?;
         Some(index)
     }
@@ -125,7 +125,7 @@ fn read(log: &Path) -> io::Result<LogContents> {
         read_u32_be(&header, 8).and_then(|page| usize::try_from(page).ok()).ok_or_else(damaged)?;
     let mut sum = sums((0, 0), &header[..24], is_big);
     let sound = magic & !1 == MAGIC
-        && (512..=LONGEST_PAGE).contains(&page)
+        && (512..=MAX_PAGE).contains(&page)
         && (read_u32_be(&header, 24), read_u32_be(&header, 28)) == (Some(sum.0), Some(sum.1));
     if !sound {
         return Err(damaged());
@@ -134,35 +134,35 @@ fn read(log: &Path) -> io::Result<LogContents> {
         header[16], header[17], header[18], header[19], header[20], header[21], header[22],
         header[23],
     ];
-    let mut found = LogContents { salt, ..LogContents::default() };
+    let mut contents = LogContents { salt, ..LogContents::default() };
     let mut frame = vec![0; FRAME + page];
     for number in 1_u32.. {
         let read = fill(&mut from, &mut frame)?;
         if read == 0 {
-            found.is_torn = number != found.committed + 1;
-            return Ok(found);
+            contents.is_torn = number != contents.committed + 1;
+            return Ok(contents);
         }
         if read < frame.len() {
-            found.is_torn = true;
-            return Ok(found);
+            contents.is_torn = true;
+            return Ok(contents);
         }
         if frame.get(8..16) != Some(&salt[..]) {
             // An older log may follow this one, but nothing more of this one.
-            found.is_torn =
-                number != found.committed + 1 || has_more_frames(&mut from, &mut frame, &salt)?;
-            return Ok(found);
+            contents.is_torn =
+                number != contents.committed + 1 || has_more_frames(&mut from, &mut frame, &salt)?;
+            return Ok(contents);
         }
         sum = sums(sum, &frame[..8], is_big);
         sum = sums(sum, &frame[FRAME..], is_big);
         if (read_u32_be(&frame, 16), read_u32_be(&frame, 20)) != (Some(sum.0), Some(sum.1)) {
-            found.is_torn = true;
-            return Ok(found);
+            contents.is_torn = true;
+            return Ok(contents);
         }
         if read_u32_be(&frame, 4) != Some(0) {
-            found.committed = number;
+            contents.committed = number;
         }
     }
-    Ok(found)
+    Ok(contents)
 }
 
 /// Whether another frame of this log follows.

@@ -185,10 +185,10 @@ impl Database {
         let mut found = read.query([key, after])?;
         let mut unreadable = 0;
         while let Some(row) = found.next()? {
-            let mut piece = EventPage::default();
-            self::push_row(row, &mut piece)?;
-            unreadable += piece.unreadable;
-            for kept in piece.events {
+            let mut page = EventPage::default();
+            self::push_row(row, &mut page)?;
+            unreadable += page.unreadable;
+            for kept in page.events {
                 if let Err(error) = take(kept.seq, kept.event) {
                     return Ok(Err(error));
                 }
@@ -223,7 +223,9 @@ impl Database {
              WHERE session = ?1 AND id >= ?2 AND id < ?3 AND undone IS NULL ORDER BY id",
         )?;
         let mut found = read.query(params![key, from, before])?;
-        let (mut piece, mut size) = (EventPage::default(), 0);
+        let mut piece = EventPage::default();
+        let mut size = 0;
+
         while size < most
             && let Some(row) = found.next()?
         {
@@ -266,12 +268,12 @@ impl Database {
         let named = format!("\"id\":{}", serde_json::Value::from(id));
         let mut found = read.query(params![key, named])?;
         while let Some(row) = found.next()? {
-            let mut piece = EventPage::default();
-            push_row(row, &mut piece)?;
+            let mut page = EventPage::default();
+            push_row(row, &mut page)?;
             // The id may appear elsewhere in it.
-            let is_it = |kept: &StoredEvent| matches!(&kept.event, Event::StepFinished(seen) if seen.step.id == id);
-            if piece.events.iter().any(is_it) {
-                return Ok(piece);
+            let is_it = |event: &StoredEvent| matches!(&event.event, Event::StepFinished(seen) if seen.step.id == id);
+            if page.events.iter().any(is_it) {
+                return Ok(page);
             }
         }
         Ok(EventPage::default())
@@ -283,7 +285,10 @@ impl Database {
             "SELECT id, at, body FROM events WHERE session = ?1 AND kind = 'folder' ORDER BY id",
         )?;
         let mut found = read.query([key])?;
-        let (mut piece, mut folders, mut last) = (EventPage::default(), Vec::new(), None);
+        let mut piece = EventPage::default();
+        let mut folders = Vec::new();
+        let mut last = None;
+
         while let Some(row) = found.next()? {
             push_row(row, &mut piece)?;
         }
@@ -299,7 +304,7 @@ impl Database {
 
     /// The first and the last turn, and the first and the last finished step.
     pub fn first_and_last(&self, key: i64) -> Result<EventPage, StoreError> {
-        let mut piece = EventPage::default();
+        let mut page = EventPage::default();
         for (kind, order) in [("turn", "ASC"), ("turn", "DESC"), ("seen", "ASC"), ("seen", "DESC")]
         {
             let mut read = self.db.prepare_cached(&format!(
@@ -308,10 +313,10 @@ impl Database {
             ))?;
             let mut found = read.query(params![key, kind])?;
             if let Some(row) = found.next()? {
-                push_row(row, &mut piece)?;
+                push_row(row, &mut page)?;
             }
         }
-        Ok(piece)
+        Ok(page)
     }
 
     /// The history for the model, oldest first, up to a size in bytes. It begins at the last saved
@@ -322,7 +327,9 @@ impl Database {
              ORDER BY turn DESC, whole DESC, id DESC",
         )?;
         let mut rows = read.query([key])?;
-        let (mut found, mut size) = (Vec::new(), 0);
+        let mut found = Vec::new();
+        let mut size = 0;
+
         // Set once the whole history was found: the first turn that belongs to it.
         let mut since = None;
         while let Some(row) = rows.next()? {
@@ -425,7 +432,9 @@ fn page_start(
          WHERE session = ?1 AND id < ?2 AND undone IS NULL ORDER BY id DESC",
     )?;
     let mut rows = read.query(params![key, before])?;
-    let (mut left, mut bytes) = (most.max(1), 0);
+    let mut left = most.max(1);
+    let mut bytes = 0;
+
     while let Some(row) = rows.next()? {
         left -= 1;
         bytes += row.get::<_, i64>(1)?;
@@ -475,12 +484,14 @@ fn read_since(history: &str) -> Option<u64> {
 }
 
 /// Adds a row of number, time and body to a part; returns its size.
-fn push_row(row: &Row<'_>, piece: &mut EventPage) -> Result<usize, StoreError> {
-    let (seq, at) = (row.get(0)?, row.get(1)?);
+fn push_row(row: &Row<'_>, page: &mut EventPage) -> Result<usize, StoreError> {
+    let seq = row.get(0)?;
+    let at = row.get(1)?;
+
     let text = row.get_ref(2)?.as_str().ok();
     match text.and_then(|text| Event::from_json(text).ok()) {
-        Some(event) => piece.events.push(StoredEvent { seq, at, event }),
-        None => piece.unreadable += 1,
+        Some(event) => page.events.push(StoredEvent { seq, at, event }),
+        None => page.unreadable += 1,
     }
     Ok(text.map_or(0, str::len))
 }

@@ -13,20 +13,20 @@ use tokio_util::sync::CancellationToken;
 use super::write::SessionHeader;
 use super::writer::StoreWriter;
 use super::{SavingError, Store};
-use avocet_core::i18n::{LocalizedText, store as words};
+use avocet_core::i18n::{LocalizedText, store as phrases};
 use avocet_core::protocol::Event;
 use avocet_safety::redact::Redactor;
 
 /// The maximum number of waiting jobs.
-const ROOM: usize = 1024;
+const CAPACITY: usize = 1024;
 /// The maximum number of jobs in a group.
 const GROUP: usize = 64;
 /// How long important data may exist only where a power failure would lose it. Waiting for the disk
 /// each time would delay what comes next.
 const SETTLE: Duration = Duration::from_millis(50);
 /// A disk slower than this is not waited for; also how long the last write waits for it.
-const PATIENCE: Duration = Duration::from_millis(1_200);
-const FAREWELL: Duration = Duration::from_millis(1_500);
+const WAIT_TIMEOUT: Duration = Duration::from_millis(1_200);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 enum Job {
     /// Must be in the file before the answer.
@@ -54,7 +54,7 @@ impl Recorder {
         redactor: Arc<Redactor>,
         faults: UnboundedSender<SavingError>,
     ) -> Recorder {
-        let (jobs, waiting) = mpsc::channel(ROOM);
+        let (jobs, waiting) = mpsc::channel(CAPACITY);
         let closing = CancellationToken::new();
         let thread = store.thread.clone();
         let writer = StoreWriter::new(store, header, redactor, faults).hurry_after(closing.clone());
@@ -69,7 +69,7 @@ impl Recorder {
     pub async fn append(&self, event: &Event) {
         let (done, written) = oneshot::channel();
         if self.jobs.send(Job::Event(Box::new(event.clone()), done)).await.is_ok() {
-            let _ = timeout(PATIENCE, self.closing.run_until_cancelled(written)).await;
+            let _ = timeout(WAIT_TIMEOUT, self.closing.run_until_cancelled(written)).await;
         }
     }
 
@@ -81,8 +81,8 @@ impl Recorder {
 
     /// Starts writing the known first event of a turn, or at least opens the file, without waiting.
     /// [`Recorder::append`] of the same event then waits for that one.
-    pub fn prepare(&self, start: Option<Event>) {
-        let job = match start {
+    pub fn prepare(&self, start_event: Option<Event>) {
+        let job = match start_event {
             Some(event) => Job::Early(Box::new(event)),
             None => Job::Run(Box::new(StoreWriter::prepare)),
         };
@@ -126,11 +126,11 @@ impl Recorder {
             writer.close();
             writer.unsaved_reason()
         });
-        match timeout(FAREWELL, close).await {
+        match timeout(CLOSE_TIMEOUT, close).await {
             Ok(Some(unsaved)) => unsaved,
             // A thread that could not start never received anything.
             Ok(None) => None,
-            Err(_) => Some(words::BUSY.into()),
+            Err(_) => Some(phrases::BUSY.into()),
         }
     }
 }
@@ -163,12 +163,14 @@ async fn run_writer(mut writer: StoreWriter, mut jobs: Receiver<Job>) {
 /// waited for. True if something important was among them.
 fn write_group(
     writer: &mut StoreWriter,
-    first: Job,
+    job: Job,
     jobs: &mut Receiver<Job>,
     early: &mut Option<Box<Event>>,
 ) -> bool {
-    let (mut answers, mut is_urgent) = (Vec::new(), false);
-    let mut next = Some(first);
+    let mut answers = Vec::new();
+    let mut is_urgent = false;
+
+    let mut next = Some(job);
     for _ in 0..GROUP {
         match next.take().or_else(|| jobs.try_recv().ok()) {
             Some(Job::Event(event, done)) => {

@@ -20,7 +20,7 @@ const SINGLE: i64 = 256;
 /// The size of a page in bytes; the first one is replaced as a whole.
 const PAGE: usize = 4096;
 /// A larger number of pages in a file's header is not believed: 64 GiB.
-const MOST_PAGES: u64 = 1 << 24;
+const MAX_PAGES: u64 = 1 << 24;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecoveredRows {
@@ -46,17 +46,21 @@ const HISTORY: Table = Table { name: "history", columns: "id, session, turn, who
 const PAIRS: Table = Table { name: "pairs", columns: "rowid, namespace, name, value" };
 
 /// Copies the readable data of `from` into a new and empty file.
-pub fn copy_readable_rows(from: &Path, into: &mut Connection) -> Result<RecoveredRows, StoreError> {
+pub fn copy_readable_rows(
+    from: &Path,
+    connection: &mut Connection,
+) -> Result<RecoveredRows, StoreError> {
     if let Ok(old) = open(from)
-        && let Ok(found) = copy_all_tables(&old, into)
+        && let Ok(found) = copy_all_tables(&old, connection)
         && found != RecoveredRows::default()
     {
         return Ok(found);
     }
     for mend in [extend_to_header_length, write_fresh_header] {
         let mended = copy_for_repair(from)?;
-        let found =
-            mend(&mended).and_then(|()| open(&mended)).and_then(|old| copy_all_tables(&old, into));
+        let found = mend(&mended)
+            .and_then(|()| open(&mended))
+            .and_then(|old| copy_all_tables(&old, connection));
         remove_database(&mended);
         if let Ok(found) = found
             && found != RecoveredRows::default()
@@ -79,29 +83,34 @@ fn open(file: &Path) -> Result<Connection, StoreError> {
 
 /// Copies the readable data of an open file into a new and empty one.
 pub fn copy_all_tables(
-    old: &Connection,
+    connection: &Connection,
     into: &mut Connection,
 ) -> Result<RecoveredRows, StoreError> {
     let change = into.transaction()?;
-    let mut found = RecoveredRows { sessions: copy_rows(old, &change, &SESSIONS)?, events: 0 };
-    add_orphan_sessions(old, &change, &mut found)?;
-    found.events = copy_rows(old, &change, &EVENTS)?;
-    copy_rows(old, &change, &HISTORY)?;
-    copy_rows(old, &change, &PAIRS)?;
+    let mut rows =
+        RecoveredRows { sessions: copy_rows(connection, &change, &SESSIONS)?, events: 0 };
+    add_orphan_sessions(connection, &change, &mut rows)?;
+    rows.events = copy_rows(connection, &change, &EVENTS)?;
+    copy_rows(connection, &change, &HISTORY)?;
+    copy_rows(connection, &change, &PAIRS)?;
     index_events(&change)?;
     change.commit()?;
-    Ok(found)
+    Ok(rows)
 }
 
 /// Copies the readable rows; rows that fit nowhere are left out.
-fn copy_rows(old: &Connection, new: &Connection, table: &Table) -> Result<usize, StoreError> {
+fn copy_rows(
+    connection: &Connection,
+    new_connection: &Connection,
+    table: &Table,
+) -> Result<usize, StoreError> {
     let count = table.columns.split(',').count();
     let marks = vec!["?"; count].join(", ");
     let Table { name, columns } = table;
-    let mut add =
-        new.prepare(&format!("INSERT OR IGNORE INTO {name}({columns}) VALUES ({marks})"))?;
+    let mut add = new_connection
+        .prepare(&format!("INSERT OR IGNORE INTO {name}({columns}) VALUES ({marks})"))?;
     let mut copied = 0;
-    for_each_row(old, table, |values| {
+    for_each_row(connection, table, |values| {
         // A damaged row may violate a constraint of the table.
         copied += add.execute(params_from_iter(values)).unwrap_or(0);
     });
@@ -109,8 +118,8 @@ fn copy_rows(old: &Connection, new: &Connection, table: &Table) -> Result<usize,
 }
 
 /// The columns, and nothing for those that a file of an older version does not have.
-fn known_columns(old: &Connection, table: &str, columns: &str) -> String {
-    let names = old.prepare(&format!("SELECT name FROM pragma_table_info('{table}')"));
+fn known_columns(connection: &Connection, table: &str, columns: &str) -> String {
+    let names = connection.prepare(&format!("SELECT name FROM pragma_table_info('{table}')"));
     let names = names.and_then(|mut read| {
         read.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()
     });
@@ -127,15 +136,17 @@ fn known_columns(old: &Connection, table: &str, columns: &str) -> String {
 }
 
 /// Reads a table by its row numbers and skips what cannot be read.
-fn for_each_row(old: &Connection, table: &Table, mut take: impl FnMut(Vec<Value>)) {
+fn for_each_row(connection: &Connection, table: &Table, mut take: impl FnMut(Vec<Value>)) {
     let Table { name, columns } = table;
     let count = columns.split(',').count();
     let first = columns.split(',').next().unwrap_or_default();
-    let columns = known_columns(old, name, columns);
+    let columns = known_columns(connection, name, columns);
     let sql = format!("SELECT {columns} FROM {name} WHERE {first} > ?1 ORDER BY {first}");
-    let (mut after, mut failed) = (i64::MIN, 0_i64);
+    let mut after = i64::MIN;
+    let mut failed = 0_i64;
+
     while failed < SINGLE + 63 {
-        let Ok(mut read) = old.prepare(&sql) else { return };
+        let Ok(mut read) = connection.prepare(&sql) else { return };
         let Ok(mut rows) = read.query([after]) else { return };
         loop {
             match rows.next() {
@@ -170,12 +181,12 @@ fn owned_value(value: ValueRef<'_>) -> Value {
 
 /// Sessions whose own row is lost, but whose events are not.
 fn add_orphan_sessions(
-    old: &Connection,
-    new: &Connection,
-    found: &mut RecoveredRows,
+    connection: &Connection,
+    new_connection: &Connection,
+    rows: &mut RecoveredRows,
 ) -> Result<(), StoreError> {
     let mut keys: Vec<(i64, i64)> = Vec::new();
-    for_each_row(old, &EVENTS, |values| {
+    for_each_row(connection, &EVENTS, |values| {
         if let (Some(Value::Integer(key)), Some(Value::Integer(at))) =
             (values.get(1), values.get(2))
             && keys.last().is_none_or(|(last, _)| last != key)
@@ -185,7 +196,7 @@ fn add_orphan_sessions(
         }
     });
     for (key, at) in keys {
-        found.sessions += new.execute(
+        rows.sessions += new_connection.execute(
             "INSERT OR IGNORE INTO sessions(key, id, folder, title, created, updated, touched)
              VALUES (?1, ?2, '', '', ?3, ?3, ?1)",
             (key, format!("r{key}"), at),
@@ -195,12 +206,12 @@ fn add_orphan_sessions(
 }
 
 /// Adds the words of the events to the search index.
-fn index_events(new: &Connection) -> Result<(), StoreError> {
-    let mut read = new.prepare("SELECT id, body FROM events ORDER BY id")?;
+fn index_events(connection: &Connection) -> Result<(), StoreError> {
+    let mut read = connection.prepare("SELECT id, body FROM events ORDER BY id")?;
     let mut rows = read.query([])?;
     while let Some(row) = rows.next()? {
         let said = row.get_ref(1)?.as_str().map(searchable_text_in).unwrap_or_default();
-        index_text(new, row.get(0)?, &said)?;
+        index_text(connection, row.get(0)?, &said)?;
     }
     Ok(())
 }
@@ -230,7 +241,7 @@ fn extend_to_header_length(file: &Path) -> Result<(), StoreError> {
 
 fn lengthen(file: &File, pages: u64) -> Result<(), StoreError> {
     let length = pages.saturating_mul(PAGE as u64);
-    if file.metadata()?.len() < length && pages <= MOST_PAGES {
+    if file.metadata()?.len() < length && pages <= MAX_PAGES {
         file.set_len(length)?;
     }
     Ok(())

@@ -96,19 +96,19 @@ pub fn newest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-pub fn version(db: &Connection) -> Result<i64, StoreError> {
-    Ok(db.query_row("PRAGMA user_version", [], |row| row.get(0))?)
+pub fn version(connection: &Connection) -> Result<i64, StoreError> {
+    Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
 }
 
 /// Migrates a file to this version, step by step. Each step is atomic; two windows that start
 /// together do it once. False if the file is of a later version.
-pub fn migrate(db: &mut Connection, steps: &[&str]) -> Result<bool, StoreError> {
+pub fn migrate(connection: &mut Connection, steps: &[&str]) -> Result<bool, StoreError> {
     let wanted = i64::try_from(steps.len()).unwrap_or(i64::MAX);
-    let found = version(db)?;
+    let found = version(connection)?;
     if found >= wanted {
         return Ok(found == wanted);
     }
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another window may have done it during the wait.
     let done = usize::try_from(version(&change)?).unwrap_or(0);
     for (step, number) in steps.iter().zip(1_i64..).skip(done) {
@@ -120,9 +120,10 @@ pub fn migrate(db: &mut Connection, steps: &[&str]) -> Result<bool, StoreError> 
 }
 
 /// Adds the words of an event to the search index.
-pub(super) fn index_text(db: &Connection, id: i64, said: &str) -> Result<(), StoreError> {
+pub(super) fn index_text(connection: &Connection, id: i64, said: &str) -> Result<(), StoreError> {
     if !said.is_empty() {
-        db.prepare_cached("INSERT INTO words(rowid, text) VALUES (?1, ?2)")?
+        connection
+            .prepare_cached("INSERT INTO words(rowid, text) VALUES (?1, ?2)")?
             .execute(params![id, said])?;
     }
     Ok(())

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::busy::HURRY;
-use super::connection::PATIENCE;
+use super::busy::SHORT_WAIT;
+use super::connection::WAIT_TIMEOUT;
 use super::file_watch::PathState;
 use super::thread::WriterThread;
 use super::{Database, SavingError, StoreError, StorePlace};
@@ -119,10 +119,10 @@ impl OpenDatabase {
         Ok(())
     }
 
-    fn begin(&mut self, disk: Database, report: Option<SavingError>) {
-        self.disk = Some(disk);
+    fn begin(&mut self, database: Database, error: Option<SavingError>) {
+        self.disk = Some(database);
         self.file += 1;
-        self.report = report;
+        self.report = error;
     }
 
     /// The file was removed. While it is open, nothing of it is lost. False if another one is there
@@ -190,9 +190,9 @@ impl OpenDatabase {
     /// vain, this one only looks, unless it is its last try.
     pub fn patience(&self, id: &str, hurry: Hurry) -> Duration {
         let (most, quiet) = match hurry {
-            Hurry::No => (PATIENCE, AGAIN),
-            Hurry::AfterFailure => (HURRY, HURRY),
-            Hurry::Last => return HURRY,
+            Hurry::No => (WAIT_TIMEOUT, AGAIN),
+            Hurry::AfterFailure => (SHORT_WAIT, SHORT_WAIT),
+            Hurry::Last => return SHORT_WAIT,
         };
         match &self.failed {
             Some((at, other)) if other != id && at.elapsed() < quiet => Duration::ZERO,

@@ -6,7 +6,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::writer::merge_text;
 use super::*;
-use avocet_core::i18n::store as words;
+use avocet_core::i18n::store as phrases;
 use avocet_core::protocol::{
     ModelMessage, Money, Notice, Observation, Outcome, Risk, Step, StepAction, Tier, TurnOrigin,
     TurnOutcome, Usage,
@@ -139,7 +139,7 @@ fn saved_events(writer: &mut StoreWriter, id: &str) -> Vec<Event> {
 fn nothing_is_created_before_the_first_turn() {
     let mut fixture = StoreFixture::new();
     let mut writer = fixture.writer();
-    record_all(&mut writer, [Event::Notice(Notice::info(words::BUSY)), Event::Cleared]);
+    record_all(&mut writer, [Event::Notice(Notice::info(phrases::BUSY)), Event::Cleared]);
     assert!(!fixture.folder.path().join("data").exists());
 }
 
@@ -409,7 +409,7 @@ fn rewound_turns_are_not_deleted() {
     for (number, text) in [(1, "one"), (2, "two"), (3, "three")] {
         turn(&mut writer, number, text, "ok");
     }
-    let undone = Event::Notice(Notice::info(words::NOTHING_THERE));
+    let undone = Event::Notice(Notice::info(phrases::NOTHING_THERE));
     let (text, history) = writer.rewind(2, &undone, &[]).unwrap();
     assert_eq!((text.as_str(), history.len()), ("two", 1));
     let id = writer.id().to_owned();

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::connection::PATIENCE;
+use super::connection::WAIT_TIMEOUT;
 use super::event_row::{self, EventRow, RowAction};
 use super::schema::index_text;
 use super::write_turn::WriteTurn;
@@ -156,7 +156,7 @@ impl Database {
         turn: u64,
         body: &str,
     ) -> Result<(), StoreError> {
-        let _turn = self.write_order.take(PATIENCE);
+        let _turn = self.write_order.take(WAIT_TIMEOUT);
         self.db.execute(
             "INSERT INTO history(session, turn, whole, body) VALUES (?1, ?2, 1, ?3)",
             params![key, to_sql_integer(turn), body],
@@ -171,8 +171,8 @@ impl Database {
         &mut self,
         key: i64,
         turn: u64,
-        shown: Option<&Event>,
-        behind: &[EventRow],
+        shown_event: Option<&Event>,
+        rows: &[EventRow],
     ) -> Result<Option<String>, StoreError> {
         let change = self.write_transaction()?;
         let began: Option<(i64, String)> = change
@@ -184,7 +184,7 @@ impl Database {
             )
             .optional()?;
         let Some((id, body)) = began else { return Err(StoreError::NothingThere) };
-        let by = match shown {
+        let by = match shown_event {
             Some(event) => {
                 let body = event.to_value().unwrap_or_default().to_string();
                 change.execute(
@@ -195,7 +195,7 @@ impl Database {
             }
             None => id,
         };
-        if shown.is_some() {
+        if shown_event.is_some() {
             change.execute(
                 "UPDATE events SET undone = ?3
                  WHERE session = ?1 AND id >= ?2 AND undone IS NULL AND kind <> 'folder'",
@@ -206,7 +206,7 @@ impl Database {
             "UPDATE history SET undone = ?3 WHERE session = ?1 AND turn >= ?2 AND undone IS NULL",
             params![key, to_sql_integer(turn), by],
         )?;
-        for row in behind {
+        for row in rows {
             insert_row(&change, key, row, &mut PendingParts::default())?;
         }
         change.commit()?;
@@ -249,7 +249,7 @@ impl Database {
     }
 
     pub fn rename(&mut self, key: i64, title: &str) -> Result<(), StoreError> {
-        let _turn = self.write_order.take(PATIENCE);
+        let _turn = self.write_order.take(WAIT_TIMEOUT);
         self.db.execute(
             "UPDATE sessions SET title = ?2, named = 1 WHERE key = ?1",
             params![key, title],
@@ -279,7 +279,7 @@ impl Database {
     }
 
     pub(super) fn write_transaction(&mut self) -> Result<WriteTransaction<'_>, StoreError> {
-        let turn = self.write_order.take(PATIENCE);
+        let turn = self.write_order.take(WAIT_TIMEOUT);
         let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         Ok(WriteTransaction { change, _turn: turn })
     }
@@ -291,17 +291,18 @@ pub(super) fn to_sql_integer(number: u64) -> i64 {
 }
 
 /// Sessions are ordered by this and never by a clock, which may jump.
-fn next_touch(db: &Connection) -> Result<i64, StoreError> {
-    let mut next = db.prepare_cached("SELECT coalesce(max(touched), 0) + 1 FROM sessions")?;
+fn next_touch(connection: &Connection) -> Result<i64, StoreError> {
+    let mut next =
+        connection.prepare_cached("SELECT coalesce(max(touched), 0) + 1 FROM sessions")?;
     Ok(next.query_row([], |row| row.get(0))?)
 }
 
 fn insert_session(
-    db: &Connection,
+    connection: &Connection,
     header: &SessionHeader,
-    first: Option<&EventRow>,
+    first_row: Option<&EventRow>,
 ) -> Result<i64, StoreError> {
-    let title = first.and_then(|row| match Event::from_json(&row.body) {
+    let title = first_row.and_then(|row| match Event::from_json(&row.body) {
         Ok(Event::TurnStarted { text, origin, .. }) => Some(event_row::title_of(&text, origin)),
         _ => None,
     });
@@ -309,45 +310,47 @@ fn insert_session(
         (Some(named), _) => named.clone(),
         (None, title) => title.unwrap_or_default(),
     };
-    let at = first.map_or_else(now, |row| row.at);
-    db.prepare_cached(
-        "INSERT INTO sessions(id, folder, title, named, created, updated, touched, bot)
+    let at = first_row.map_or_else(now, |row| row.at);
+    connection
+        .prepare_cached(
+            "INSERT INTO sessions(id, folder, title, named, created, updated, touched, bot)
          VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)",
-    )?
-    .execute(params![
-        header.id,
-        header.folder,
-        title,
-        header.title.is_some(),
-        at,
-        next_touch(db)?,
-        header.bot
-    ])?;
-    Ok(db.last_insert_rowid())
+        )?
+        .execute(params![
+            header.id,
+            header.folder,
+            title,
+            header.title.is_some(),
+            at,
+            next_touch(connection)?,
+            header.bot
+        ])?;
+    Ok(connection.last_insert_rowid())
 }
 
 fn insert_row(
-    db: &Connection,
+    connection: &Connection,
     key: i64,
     row: &EventRow,
     parts: &mut PendingParts,
 ) -> Result<(), StoreError> {
-    db.prepare_cached(
-        "INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)",
-    )?
-    .execute(params![key, row.at, row.kind.name(), row.turn.map(to_sql_integer), row.body])?;
-    let id = db.last_insert_rowid();
+    connection
+        .prepare_cached(
+            "INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![key, row.at, row.kind.name(), row.turn.map(to_sql_integer), row.body])?;
+    let id = connection.last_insert_rowid();
     if !row.searchable.is_empty() {
-        index_text(db, id, &row.searchable)?;
+        index_text(connection, id, &row.searchable)?;
     }
-    remove_superseded(db, id, row, parts)?;
-    update_session(db, key, row)
+    remove_superseded(connection, id, row, parts)?;
+    update_session(connection, key, row)
 }
 
 /// Removes the words of a session from the index. Must be called before its events are removed.
-pub(super) fn remove_from_index(db: &Connection, key: i64) -> Result<(), StoreError> {
-    db.execute("DELETE FROM said WHERE session = ?1", [key])?;
-    db.execute(
+pub(super) fn remove_from_index(connection: &Connection, key: i64) -> Result<(), StoreError> {
+    connection.execute("DELETE FROM said WHERE session = ?1", [key])?;
+    connection.execute(
         "DELETE FROM words WHERE rowid IN (SELECT id FROM events WHERE session = ?1)",
         [key],
     )?;
@@ -356,12 +359,12 @@ pub(super) fn remove_from_index(db: &Connection, key: i64) -> Result<(), StoreEr
 
 /// Removes the parts of what is complete now.
 fn remove_superseded(
-    db: &Connection,
+    connection: &Connection,
     id: i64,
     row: &EventRow,
     parts: &mut PendingParts,
 ) -> Result<(), StoreError> {
-    let mut forget = db.prepare_cached("DELETE FROM events WHERE id = ?1")?;
+    let mut forget = connection.prepare_cached("DELETE FROM events WHERE id = ?1")?;
     match row.kind {
         RowAction::Delta => parts.reply.push(id),
         RowAction::ReplyStarted | RowAction::TurnEnded => parts.reply.clear(),
@@ -392,56 +395,60 @@ fn remove_superseded(
 }
 
 /// Applies the changes of a row to its session.
-fn update_session(db: &Connection, key: i64, row: &EventRow) -> Result<(), StoreError> {
+fn update_session(connection: &Connection, key: i64, row: &EventRow) -> Result<(), StoreError> {
     if let Some(turn) = row.turn {
-        let touched = next_touch(db)?;
-        db.prepare_cached(
-            "UPDATE sessions SET updated = max(updated, ?2), touched = ?3 WHERE key = ?1",
-        )?
-        .execute(params![key, row.at, touched])?;
-        db.prepare_cached("INSERT INTO history(session, turn) VALUES (?1, ?2)")?
+        let touched = next_touch(connection)?;
+        connection
+            .prepare_cached(
+                "UPDATE sessions SET updated = max(updated, ?2), touched = ?3 WHERE key = ?1",
+            )?
+            .execute(params![key, row.at, touched])?;
+        connection
+            .prepare_cached("INSERT INTO history(session, turn) VALUES (?1, ?2)")?
             .execute(params![key, to_sql_integer(turn)])?;
     }
     if row.step > 0 || row.ask > 0 {
-        db.prepare_cached(
-            "UPDATE sessions SET next_step = max(next_step, ?2), next_ask = max(next_ask, ?3),
+        connection
+            .prepare_cached(
+                "UPDATE sessions SET next_step = max(next_step, ?2), next_ask = max(next_ask, ?3),
                  steps = steps + ?4 WHERE key = ?1",
-        )?
-        .execute(params![
-            key,
-            to_sql_integer(row.step),
-            to_sql_integer(row.ask),
-            row.kind == RowAction::StepStarted
-        ])?;
+            )?
+            .execute(params![
+                key,
+                to_sql_integer(row.step),
+                to_sql_integer(row.ask),
+                row.kind == RowAction::StepStarted
+            ])?;
     }
     if let Some(usage) = row.usage {
-        db.prepare_cached(
-            "UPDATE sessions SET updated = max(updated, ?2), input = input + ?3,
+        connection
+            .prepare_cached(
+                "UPDATE sessions SET updated = max(updated, ?2), input = input + ?3,
                  output = output + ?4, estimated = estimated OR ?5, cached = cached + ?6,
                  written = written + ?7, reasoning = reasoning + ?8, cost = cost + ?9
              WHERE key = ?1",
-        )?
-        .execute(params![
-            key,
-            row.at,
-            to_sql_integer(usage.input_tokens),
-            to_sql_integer(usage.output_tokens),
-            usage.estimated,
-            to_sql_integer(usage.cached_tokens),
-            to_sql_integer(usage.cache_write_tokens),
-            to_sql_integer(usage.reasoning_tokens),
-            to_sql_integer(usage.cost.0)
-        ])?;
+            )?
+            .execute(params![
+                key,
+                row.at,
+                to_sql_integer(usage.input_tokens),
+                to_sql_integer(usage.output_tokens),
+                usage.estimated,
+                to_sql_integer(usage.cached_tokens),
+                to_sql_integer(usage.cache_write_tokens),
+                to_sql_integer(usage.reasoning_tokens),
+                to_sql_integer(usage.cost.0)
+            ])?;
     }
     Ok(())
 }
 
-fn copy_events(db: &Connection, from: i64, to: i64) -> Result<(), StoreError> {
-    let mut read = db.prepare(
+fn copy_events(connection: &Connection, from: i64, to: i64) -> Result<(), StoreError> {
+    let mut read = connection.prepare(
         "SELECT at, kind, turn, body FROM events
          WHERE session = ?1 AND undone IS NULL ORDER BY id",
     )?;
-    let mut add = db
+    let mut add = connection
         .prepare("INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
     // The added rows have another session, so the query never reads them.
     let mut rows = read.query([from])?;
@@ -449,7 +456,11 @@ fn copy_events(db: &Connection, from: i64, to: i64) -> Result<(), StoreError> {
         let (at, kind, turn): (i64, String, Option<i64>) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let body: String = row.get(3)?;
         add.execute(params![to, at, kind, turn, body])?;
-        index_text(db, db.last_insert_rowid(), &event_row::searchable_text_in(&body))?;
+        index_text(
+            connection,
+            connection.last_insert_rowid(),
+            &event_row::searchable_text_in(&body),
+        )?;
     }
     Ok(())
 }

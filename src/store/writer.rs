@@ -17,7 +17,7 @@ use super::read::SessionRecord;
 use super::shared::{Hurry, OpenDatabase, SharedDatabase};
 use super::write::{PendingParts, SessionHeader, now};
 use super::{Database, EventPage, Lock, Remembered, SavingError, Store, StoreError};
-use avocet_core::i18n::{Localize, LocalizedText, store as words};
+use avocet_core::i18n::{Localize, LocalizedText, store as phrases};
 use avocet_core::protocol::{ApprovalMode, Event};
 use avocet_safety::redact::Redactor;
 
@@ -31,7 +31,7 @@ const GROWING: Duration = Duration::from_millis(100);
 /// one.
 const BEGUN: usize = 12;
 /// A word longer than this is not a secret.
-const LONGEST: usize = 4096;
+const MAX_LENGTH: usize = 4096;
 /// The maximum size of a turn that is looked up, in bytes.
 const PART: usize = 4 << 20;
 /// The maximum size of the history that a session resumes with, in bytes.
@@ -244,7 +244,7 @@ impl StoreWriter {
     /// Takes text that has grown for long enough, and tries failed rows again. Returns true if
     /// something important was among them.
     pub fn tick(&mut self) -> bool {
-        self.flush_growing(Some(LONGEST));
+        self.flush_growing(Some(MAX_LENGTH));
         self.flush()
     }
 
@@ -253,7 +253,7 @@ impl StoreWriter {
         if self.pending.rows.is_empty() {
             return None;
         }
-        Some(self.pending.failure.clone().unwrap_or_else(|| words::BUSY.into()))
+        Some(self.pending.failure.clone().unwrap_or_else(|| phrases::BUSY.into()))
     }
 
     /// The end: one more try, whenever the last one was.
@@ -380,19 +380,19 @@ impl StoreWriter {
 
     fn work_in<T>(
         &mut self,
-        file: &mut OpenDatabase,
+        database: &mut OpenDatabase,
         patience: Duration,
         work: impl FnOnce(&mut StoreWriter, &mut Database) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let has_opened = file.open(&self.store, patience)?;
+        let has_opened = database.open(&self.store, patience)?;
         let had_joined = std::mem::replace(&mut self.has_joined, true);
         if !had_joined {
-            file.join();
+            database.join();
         }
-        if file.file != self.known_file {
-            self.go_on_in(file, has_opened || had_joined)?;
+        if database.file != self.known_file {
+            self.go_on_in(database, has_opened || had_joined)?;
         }
-        let Some(disk) = &mut file.disk else { return Err(StoreError::NothingThere) };
+        let Some(disk) = &mut database.disk else { return Err(StoreError::NothingThere) };
         set_patience(&mut disk.db, patience, &self.closing)?;
         work(self, disk)
     }
@@ -404,22 +404,22 @@ impl StoreWriter {
 
     /// The session has other numbers in another file. Each session of the earlier one reports what
     /// happened to it; without one, the session that opened the file does.
-    fn go_on_in(&mut self, file: &OpenDatabase, reports: bool) -> Result<(), StoreError> {
-        let Some(disk) = &file.disk else { return Ok(()) };
+    fn go_on_in(&mut self, database: &OpenDatabase, reports: bool) -> Result<(), StoreError> {
+        let Some(disk) = &database.disk else { return Ok(()) };
         if self.known_file > 0 {
             self.key = disk.find(&self.header.id).ok().map(|known| known.key);
             self.parts = self.key.map(|key| disk.parts(key)).transpose()?.unwrap_or_default();
             // The locks were removed with the file.
-            if file.restored > self.known_file
+            if database.restored > self.known_file
                 && matches!(self.write_lock, WriteLock::Writable(Some(_)))
             {
                 self.write_lock = WriteLock::Writable(None);
             }
         }
         if reports {
-            file.report.iter().for_each(|report| self.report(report.clone()));
+            database.report.iter().for_each(|report| self.report(report.clone()));
         }
-        self.known_file = file.file;
+        self.known_file = database.file;
         Ok(())
     }
 
@@ -453,9 +453,9 @@ impl StoreWriter {
         self.pending.failure = Some(why);
     }
 
-    fn report(&self, fault: SavingError) {
+    fn report(&self, error: SavingError) {
         // There is no receiver once the session has ended.
-        let _ = self.errors.send(fault);
+        let _ = self.errors.send(error);
     }
 
     /// A disk with a limited amount of room.
@@ -483,8 +483,8 @@ impl Drop for StoreWriter {
 }
 
 /// Joins text of one kind; returns text of another kind.
-pub(super) fn merge_text(earlier: &mut Event, later: Event) -> Option<Event> {
-    match (earlier, later) {
+pub(super) fn merge_text(event: &mut Event, later: Event) -> Option<Event> {
+    match (event, later) {
         (Event::Delta { text }, Event::Delta { text: more })
         | (Event::ReasoningDelta { text }, Event::ReasoningDelta { text: more }) => {
             text.push_str(&more);

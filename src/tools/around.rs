@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A settings file larger than this is not a repository's.
-const LONGEST: u64 = 256 * 1024;
+const MAX_LENGTH: u64 = 256 * 1024;
 
 /// The root of the repository around `folder`; `None` where the folder is the root itself,
 /// is not in a repository, or the repository is not one to rely on. Both paths have their
@@ -40,7 +40,7 @@ fn is_plain_repository(git: &Path, user: u32) -> bool {
 /// Whether settings leave the tree where it is. What includes others could say anything.
 fn has_default_worktree(config: &Path) -> bool {
     let readable =
-        fs::symlink_metadata(config).is_ok_and(|meta| meta.is_file() && meta.len() <= LONGEST);
+        fs::symlink_metadata(config).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_LENGTH);
     let text = readable.then(|| fs::read_to_string(config).ok()).flatten();
     text.is_some_and(|text| {
         let text = text.to_ascii_lowercase();

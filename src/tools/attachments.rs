@@ -14,19 +14,19 @@ use base64::engine::general_purpose::STANDARD;
 use super::file::safe_open::{FileSlot, MissingFolders};
 use super::file_host::FileHost;
 use super::image::{self, PreparedImage};
-use avocet_core::i18n::{LocalizedText, prompt as words};
+use avocet_core::i18n::{LocalizedText, prompt as phrases};
 use avocet_core::protocol::{AttachmentInfo, AttachmentSize, Image, LineRange, Mention};
 use avocet_core::text::{size, visible};
 use avocet_safety::{ClearedStep, ToolTask};
 
 /// The size limit of one attachment, in bytes; the middle of a longer one is left out.
-const MOST: usize = 32 * 1024;
+const MAX_BYTES: usize = 32 * 1024;
 /// The share of it that is its beginning: three of four parts.
 const fn head_len(most: usize) -> usize {
     most / 4 * 3
 }
 /// A longer file is not read through.
-const LONGEST: u64 = 16 * 1024 * 1024;
+const MAX_LENGTH: u64 = 16 * 1024 * 1024;
 /// Names of a folder.
 const NAMES: usize = 500;
 
@@ -49,7 +49,7 @@ pub fn read(
     mention: &Mention,
     host: Option<&dyn FileHost>,
 ) -> Result<Attachment, LocalizedText> {
-    read_limited(step, mention, MOST, host)
+    read_limited(step, mention, MAX_BYTES, host)
 }
 
 /// The same for so many bytes.
@@ -68,7 +68,7 @@ pub fn read_limited(
     };
     let name = mention.as_typed();
     let unreadable =
-        |why: String| words::ATTACH_UNREADABLE.with("name", name.as_str()).with("why", why);
+        |why: String| phrases::ATTACH_UNREADABLE.with("name", name.as_str()).with("why", why);
     let spot = spot.ok_or_else(|| unreadable("no path".into()))?;
     let host = host.filter(|_| spot.inside);
     let (content, size, cut) = content(&spot.path, mention, &name, (most, host))
@@ -101,7 +101,7 @@ fn content(
         return Ok((Content::Text(names), size, cut));
     }
     if !meta.is_file() {
-        return Err(Ok(words::ATTACH_SPECIAL.with("name", name)));
+        return Err(Ok(phrases::ATTACH_SPECIAL.with("name", name)));
     }
     let there =
         FileSlot::open(path, MissingFolders::Fail).and_then(|slot| slot.file()).map_err(Err)?;
@@ -116,9 +116,9 @@ fn content(
             return document_content(&mut file, &meta, name);
         }
     }
-    let long = meta.len() > LONGEST;
+    let long = meta.len() > MAX_LENGTH;
     if long && mention.lines.is_some() {
-        return Err(Ok(words::ATTACH_LONG.with("name", name).with("size", size(meta.len()))));
+        return Err(Ok(phrases::ATTACH_LONG.with("name", name).with("size", size(meta.len()))));
     }
     let unsaved = host.filter(|_| !long).and_then(|host| host.read(path));
     let bytes = match unsaved {
@@ -127,7 +127,7 @@ fn content(
         None => read_whole(&mut file),
     };
     let text = decode(bytes.map_err(Err)?, long).map_err(|kind| {
-        let say = words::ATTACH_BINARY.with("name", name).with("kind", kind);
+        let say = phrases::ATTACH_BINARY.with("name", name).with("kind", kind);
         Ok(say.with("size", size(meta.len())))
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -135,7 +135,7 @@ fn content(
     let (text, lines) = match mention.lines {
         None => (text.to_owned(), count),
         Some(LineRange { first, .. }) if first > count => {
-            return Err(Ok(words::ATTACH_NO_LINES.with("name", name).with("n", count)));
+            return Err(Ok(phrases::ATTACH_NO_LINES.with("name", name).with("n", count)));
         }
         Some(LineRange { first, last }) => {
             let last = last.unwrap_or(count).min(count);
@@ -161,12 +161,12 @@ fn document_content(
     meta: &Metadata,
     name: &str,
 ) -> Result<(Content, AttachmentSize, bool), ContentError> {
-    if meta.len() > image::LONGEST_DOCUMENT {
-        let say = words::DOCUMENT_TOO_LARGE.with("name", name).with("size", size(meta.len()));
-        return Err(Ok(say.with("most", size(image::LONGEST_DOCUMENT))));
+    if meta.len() > image::MAX_DOCUMENT {
+        let say = phrases::DOCUMENT_TOO_LARGE.with("name", name).with("size", size(meta.len()));
+        return Err(Ok(say.with("most", size(image::MAX_DOCUMENT))));
     }
     let mut bytes = Vec::new();
-    file.take(image::LONGEST_DOCUMENT).read_to_end(&mut bytes).map_err(Err)?;
+    file.take(image::MAX_DOCUMENT).read_to_end(&mut bytes).map_err(Err)?;
     let size = AttachmentSize::Document { bytes: bytes.len() as u64 };
     Ok((Content::Image(image::document(&bytes)), size, false))
 }
@@ -176,19 +176,19 @@ fn image_content(
     meta: &Metadata,
     name: &str,
 ) -> Result<(Content, AttachmentSize, bool), ContentError> {
-    if meta.len() > image::LONGEST {
-        let say = words::IMAGE_TOO_LARGE.with("name", name).with("size", size(meta.len()));
+    if meta.len() > image::MAX_LENGTH {
+        let say = phrases::IMAGE_TOO_LARGE.with("name", name).with("size", size(meta.len()));
         return Err(Ok(say));
     }
     let mut bytes = Vec::new();
-    file.take(image::LONGEST).read_to_end(&mut bytes).map_err(Err)?;
+    file.take(image::MAX_LENGTH).read_to_end(&mut bytes).map_err(Err)?;
     let PreparedImage { image, size } = image::prepare(bytes, name).map_err(Ok)?;
     Ok((Content::Image(image), size, false))
 }
 
 fn read_whole(file: &mut File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut bytes)?;
+    file.take(MAX_LENGTH + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -285,7 +285,7 @@ fn list_folder(path: &Path) -> io::Result<(String, AttachmentSize, bool)> {
 /// A text from a server.
 pub fn of_text(name: &str, text: String) -> Attachment {
     let count = text.lines().count();
-    let (text, cut) = shorten(text, MOST);
+    let (text, cut) = shorten(text, MAX_BYTES);
     let size = AttachmentSize::Lines(count);
     let attached = AttachmentInfo { name: name.to_owned(), size, cut };
     Attachment { attached, text, image: None }
@@ -296,7 +296,7 @@ pub fn of_text(name: &str, text: String) -> Attachment {
 /// # Errors
 /// One sentence: it cannot be read, or is too large.
 pub fn of_image(name: &str, image: &Image) -> Result<Attachment, LocalizedText> {
-    let broken = || words::IMAGE_BROKEN.with("name", name);
+    let broken = || phrases::IMAGE_BROKEN.with("name", name);
     let bytes = STANDARD.decode(&image.data).map_err(|_| broken())?;
     let (image, size) = if image.mime == Image::PDF {
         (image.clone(), AttachmentSize::Document { bytes: bytes.len() as u64 })
@@ -342,7 +342,7 @@ mod tests {
         let path = temp.path().join("f");
         fs::write(&path, bytes).unwrap();
         let mention = Mention { path: "f".into(), lines };
-        content(&path, &mention, "@f", (MOST, None))
+        content(&path, &mention, "@f", (MAX_BYTES, None))
             .map(|(content, size, cut)| match content {
                 Content::Text(text) => (text, size, cut),
                 Content::Image(image) => (image.mime, size, cut),
@@ -371,7 +371,7 @@ mod tests {
     fn the_head_and_the_tail_of_a_long_text_are_kept() {
         let text: String = (0..20_000).map(|n| format!("row {n}\n")).collect();
         let (kept, size, cut) = content_of(text.as_bytes(), None).unwrap();
-        assert!(cut && kept.len() <= MOST + 100);
+        assert!(cut && kept.len() <= MAX_BYTES + 100);
         assert!(kept.starts_with("row 0\n") && kept.ends_with("row 19999\n"));
         assert!(kept.contains("left out"));
         assert_eq!(size, AttachmentSize::Lines(20_000));
@@ -396,7 +396,7 @@ mod tests {
         let path = temp.path().canonicalize().unwrap().join("a.pdf");
         fs::write(&path, b"%PDF-1.7\n...").unwrap();
         let mention = Mention { path: "a.pdf".into(), lines: None };
-        let (found, size, cut) = content(&path, &mention, "@a.pdf", (MOST, None)).unwrap();
+        let (found, size, cut) = content(&path, &mention, "@a.pdf", (MAX_BYTES, None)).unwrap();
         let Content::Image(document) = found else { panic!("{found:?}") };
         assert!(document.is_document() && !cut);
         assert_eq!(document.data, "JVBERi0xLjcKLi4u");
@@ -428,8 +428,8 @@ mod tests {
     #[test]
     fn a_device_is_never_opened() {
         let mention = Mention { path: "x".into(), lines: None };
-        let fault = content(Path::new("/dev/zero"), &mention, "@x", (MOST, None)).unwrap_err();
-        assert_eq!(fault.unwrap().phrase(), words::ATTACH_SPECIAL);
+        let fault = content(Path::new("/dev/zero"), &mention, "@x", (MAX_BYTES, None)).unwrap_err();
+        assert_eq!(fault.unwrap().phrase(), phrases::ATTACH_SPECIAL);
     }
 
     #[test]

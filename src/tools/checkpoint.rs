@@ -156,7 +156,9 @@ impl Checkpoints {
     }
 
     pub fn with_limits(backups: Backups, limits: CheckpointLimits) -> Checkpoints {
-        let (given_up, reported) = (AtomicBool::default(), AtomicBool::default());
+        let given_up = AtomicBool::default();
+        let reported = AtomicBool::default();
+
         Checkpoints { backups, limits, copies: Mutex::default(), given_up, reported }
     }
 
@@ -184,8 +186,12 @@ impl Checkpoints {
     }
 
     fn take_now(&self, roots: Vec<PathBuf>, closed: Vec<PathBuf>) -> Checkpoint {
-        let (taken, deadline) = (SystemTime::now(), Instant::now() + self.limits.time);
-        let (mut files, mut links) = (SavedFiles::new(), Links::new());
+        let taken = SystemTime::now();
+        let deadline = Instant::now() + self.limits.time;
+
+        let mut files = SavedFiles::new();
+        let mut links = Links::new();
+
         let mut is_complete = true;
         let mut room = Room { files: self.limits.files, bytes: self.limits.bytes, deadline };
         for root in &roots {
@@ -211,27 +217,27 @@ impl Checkpoints {
         Checkpoint { roots, closed, files, links, is_complete, taken }
     }
 
-    fn copy(&self, path: &Path, stamp: &WorkspaceFile, room: &mut Room) -> Saved {
+    fn copy(&self, path: &Path, file: &WorkspaceFile, room: &mut Room) -> Saved {
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, digest)) = copies.known.get(path.as_os_str())
-            && known == stamp
+            && known == file
             && self.backups.contains(digest)
         {
             return Saved::Copy(digest.clone());
         }
-        let fits = stamp.size <= self.limits.file
-            && copies.bytes + stamp.size <= self.limits.session
-            && room.take(stamp.size);
+        let fits = file.size <= self.limits.file
+            && copies.bytes + file.size <= self.limits.session
+            && room.take(file.size);
         let read_at = SystemTime::now();
         let bytes = fits.then(|| std::fs::read(path).ok()).flatten();
         // It changed meanwhile: what was read belongs to another state.
-        let bytes = bytes.filter(|_| self::stamp(path).as_ref() == Some(stamp));
+        let bytes = bytes.filter(|_| self::stamp(path).as_ref() == Some(file));
         match bytes.and_then(|bytes| self.backups.save_unsynced(&bytes).ok()) {
             Some(digest) => {
-                copies.bytes += stamp.size;
+                copies.bytes += file.size;
                 // Else the next content may have the same stamp.
-                if stamp.is_settled(read_at) {
-                    copies.known.insert(path.into(), (stamp.clone(), digest.clone()));
+                if file.is_settled(read_at) {
+                    copies.known.insert(path.into(), (file.clone(), digest.clone()));
                 }
                 Saved::Copy(digest)
             }
@@ -240,9 +246,14 @@ impl Checkpoints {
     }
 
     /// What changed since the checkpoint.
-    pub async fn changes_since(self: &Arc<Checkpoints>, before: Checkpoint) -> WorkspaceChanges {
-        let (own, mut changes) = (Arc::clone(self), WorkspaceChanges::default());
-        let compared = tokio::task::spawn_blocking(move || own.compare(before)).await;
+    pub async fn changes_since(
+        self: &Arc<Checkpoints>,
+        checkpoint: Checkpoint,
+    ) -> WorkspaceChanges {
+        let own = Arc::clone(self);
+        let mut changes = WorkspaceChanges::default();
+
+        let compared = tokio::task::spawn_blocking(move || own.compare(checkpoint)).await;
         let Ok((candidates, foreign)) = compared else { return changes };
         changes.lost = foreign;
         if candidates.len() > self.limits.files {
@@ -352,13 +363,13 @@ impl Checkpoints {
 
     fn old_content(
         &self,
-        stamp: &WorkspaceFile,
+        file: &WorkspaceFile,
         saved: &Saved,
         objects: &HashMap<Box<[u8]>, Vec<u8>>,
     ) -> Option<Vec<u8>> {
         match saved {
             Saved::Copy(digest) => self.backups.get(digest),
-            Saved::Object(_, name) => scan::as_checked_out(objects.get(name)?, stamp.size),
+            Saved::Object(_, name) => scan::as_checked_out(objects.get(name)?, file.size),
             Saved::Nowhere => None,
         }
     }
@@ -367,10 +378,10 @@ impl Checkpoints {
 /// Adds the files of paths where there was none: those that were made, and those that were moved
 /// from a place whose content is known. One from anywhere else may be the only copy, so that undoing
 /// must not remove it; they are counted.
-fn add_new_files(new: StampedFiles, started: SystemTime, out: &mut Vec<Candidate>) -> usize {
-    let ignores_changed = out.iter().any(|it| scan::is_ignore_file(&it.path));
+fn add_new_files(new: StampedFiles, started: SystemTime, candidates: &mut Vec<Candidate>) -> usize {
+    let ignores_changed = candidates.iter().any(|it| scan::is_ignore_file(&it.path));
     let known: HashMap<FileIdentity, &Candidate> =
-        out.iter().filter_map(|it| Some((it.before.as_ref()?.0.identity(), it))).collect();
+        candidates.iter().filter_map(|it| Some((it.before.as_ref()?.0.identity(), it))).collect();
     let mut found = Vec::new();
     let mut foreign = 0;
     for (path, stamp) in new {
@@ -389,19 +400,19 @@ fn add_new_files(new: StampedFiles, started: SystemTime, out: &mut Vec<Candidate
             found.push(Candidate { path, before: None, exists: true, source });
         }
     }
-    out.extend(found);
+    candidates.extend(found);
     foreign
 }
 
 /// The permissions of a file are not restored.
-fn has_other_permissions(before: Option<&WorkspaceFile>, path: &Path) -> bool {
-    before.map(|old| old.permissions) != stamp(path).map(|now| now.permissions)
+fn has_other_permissions(file: Option<&WorkspaceFile>, path: &Path) -> bool {
+    file.map(|old| old.permissions) != stamp(path).map(|now| now.permissions)
 }
 
 /// Links that were made, removed, or lead elsewhere now: they are not restored, but counted. One
 /// in the place of a file goes when the file is restored.
-fn count_other_links(before: &Links, now: &Links, changed: &[Candidate]) -> usize {
-    let is_replaced = |link: &Path| changed.iter().any(|file| file.path.starts_with(link));
+fn count_other_links(before: &Links, now: &Links, candidates: &[Candidate]) -> usize {
+    let is_replaced = |link: &Path| candidates.iter().any(|file| file.path.starts_with(link));
     let is_other = |(path, to): &(&PathBuf, &PathBuf)| before.get(*path) != Some(*to);
     let made = now.iter().filter(is_other).filter(|(path, _)| !is_replaced(path)).count();
     let gone = before.keys().filter(|path| !now.contains_key(*path) && !is_replaced(path)).count();
@@ -447,9 +458,10 @@ impl GitObjects {
     }
 
     /// The object with the content of a file, if git knows the file as it is.
-    fn find(&self, path: &Path, stamp: &WorkspaceFile) -> Option<Saved> {
+    fn find(&self, path: &Path, workspace_file: &WorkspaceFile) -> Option<Saved> {
         let file = self.tracked.get(path.as_os_str())?;
-        let is_same = stamp.equals_tracked(file) && stamp.modified_time() < self.written;
+        let is_same =
+            workspace_file.equals_tracked(file) && workspace_file.modified_time() < self.written;
         is_same.then(|| Saved::Object(Arc::clone(&self.folder), file.object.clone()))
     }
 

@@ -21,7 +21,7 @@ use super::sandbox::Confined;
 use super::sandbox::denied::SandboxBounds;
 use super::sandbox::guarded::{FileGuard, PutBack};
 use super::{BackgroundControl, PipedOutput, RunControl, ShellInput, Tool, parse};
-use avocet_core::i18n::{LocalizedText, Phrase, exec as words};
+use avocet_core::i18n::{LocalizedText, Phrase, exec as phrases};
 use avocet_core::protocol::{
     Observation, Outcome, ParsedOutput, Reason, SandboxDenial, SandboxStatus, StepAction, Tier,
 };
@@ -74,7 +74,7 @@ impl Tool for Exec {
     }
 
     fn about(&self) -> Phrase {
-        words::ABOUT
+        phrases::ABOUT
     }
 
     fn prompt(&self) -> &'static str {
@@ -82,30 +82,30 @@ impl Tool for Exec {
          ends come back; background: true lets it run on"
     }
 
-    fn run(&self, step: ClearedStep, watch: RunControl) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: ClearedStep, control: RunControl) -> BoxFuture<'static, Observation> {
         let exec = self.clone();
-        async move { run(&exec, &step, None, &watch).await.observation }.boxed()
+        async move { run(&exec, &step, None, &control).await.observation }.boxed()
     }
 
     fn run_piped(
         &self,
         step: ClearedStep,
         input: ShellInput,
-        watch: RunControl,
+        control: RunControl,
     ) -> BoxFuture<'static, PipedOutput> {
         let exec = self.clone();
-        async move { run(&exec, &step, Some(input), &watch).await }.boxed()
+        async move { run(&exec, &step, Some(input), &control).await }.boxed()
     }
 
     fn run_in_terminal(
         &self,
         step: ClearedStep,
-        watch: RunControl,
+        control: RunControl,
     ) -> BoxFuture<'static, Observation> {
         let exec = self.clone();
         async move {
             let looked = guard_files(&exec, step.judgement(), true).await;
-            let mut seen = terminal::run(&exec, &step, &watch).await;
+            let mut seen = terminal::run(&exec, &step, &control).await;
             unguard_files(looked, &mut seen, (&exec.setup, Vec::new())).await;
             seen
         }
@@ -125,17 +125,17 @@ async fn run(
     exec: &Exec,
     step: &ClearedStep,
     input: Option<ShellInput>,
-    watch: &RunControl,
+    control: &RunControl,
 ) -> PipedOutput {
     let judged = step.judgement();
     let mut left = Vec::new();
     // The user wrote the line. What others changed that run beside it is put back all the same.
     let by_hand = input.is_none() && matches!(judged.step.work, StepAction::Shell { .. });
     if judged.risk.tier == Tier::L0 && !by_hand {
-        return run_unguarded(exec, step, (input, watch), &mut left).await;
+        return run_unguarded(exec, step, (input, control), &mut left).await;
     }
     let looked = guard_files(exec, judged, by_hand).await;
-    let mut ended = run_unguarded(exec, step, (input, watch), &mut left).await;
+    let mut ended = run_unguarded(exec, step, (input, control), &mut left).await;
     unguard_files(looked, &mut ended.observation, (&exec.setup, left)).await;
     ended
 }
@@ -152,12 +152,12 @@ async fn guard_files(exec: &Exec, judged: &Judgement, by_hand: bool) -> FirstLoo
 /// `left`: processes that the step left running on purpose.
 async fn unguard_files(
     looked: FirstLook,
-    seen: &mut Observation,
+    observation: &mut Observation,
     (setup, left): (&Setup, Vec<i32>),
 ) {
     let Some((guard, before)) = looked else { return };
     let after = tokio::task::spawn_blocking(move || guard.end(&left)).await.unwrap_or_default();
-    record_put_back(seen, setup, vec![before, after]);
+    record_put_back(observation, setup, vec![before, after]);
 }
 
 async fn run_unguarded(
@@ -171,7 +171,7 @@ async fn run_unguarded(
     let none =
         |outcome, say| PipedOutput { observation: not_run(judged, outcome, say), output: None };
     if watch.cancel.is_cancelled() || exec.steps.exiting.is_cancelled() {
-        return none(Outcome::Cancelled, LocalizedText::from(words::CANCELLED));
+        return none(Outcome::Cancelled, LocalizedText::from(phrases::CANCELLED));
     }
     let began = Instant::now();
     let is_piece = input.is_some();
@@ -198,7 +198,7 @@ async fn run_unguarded(
             // Its temporary folder stays for as long as it runs.
             inside.iter().for_each(|inside| exec.sandbox.leave_folder(inside));
             std::mem::forget(inside);
-            return follow_kept(*kept, watch, not_run(judged, Outcome::Ran, words::KEPT.into()))
+            return follow_kept(*kept, watch, not_run(judged, Outcome::Ran, phrases::KEPT.into()))
                 .await;
         }
     };
@@ -208,7 +208,7 @@ async fn run_unguarded(
     // Its folder may hold much; its removal is not waited for.
     tokio::task::spawn_blocking(move || drop(inside));
     let mut observation =
-        not_run(judged, outcome(finished.end), LocalizedText::from(words::CANCELLED));
+        not_run(judged, outcome(finished.end), LocalizedText::from(phrases::CANCELLED));
     observation.note = end_note(&finished, || time_note(judged, most, &setup.limits, is_piece));
     observation.exit_code = code(&finished);
     observation.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
@@ -256,24 +256,25 @@ fn time_note(
     let seconds = most.as_secs();
     match judged.step.work {
         StepAction::Exec { .. } if !is_piece => {
-            words::TIMED_OUT_STEP.with("seconds", seconds).with("most", limits.approved.as_secs())
+            phrases::TIMED_OUT_STEP.with("seconds", seconds).with("most", limits.approved.as_secs())
         }
-        _ => words::TIMED_OUT.with("seconds", seconds),
+        _ => phrases::TIMED_OUT.with("seconds", seconds),
     }
 }
 
 /// Says what was put back, and adds it to what the user is asked about.
-fn record_put_back(seen: &mut Observation, setup: &Setup, put_back: Vec<PutBack>) {
+fn record_put_back(observation: &mut Observation, setup: &Setup, put_back: Vec<PutBack>) {
     let paths = put_back.iter().flat_map(|done| &done.paths);
-    let short = |path: &PathBuf| path.strip_prefix(&seen.cwd).unwrap_or(path).display().to_string();
+    let short =
+        |path: &PathBuf| path.strip_prefix(&observation.cwd).unwrap_or(path).display().to_string();
     let names: Vec<String> = paths.map(short).collect();
     if names.is_empty() {
         return;
     }
     let most = names.get(..NAMED).unwrap_or(&names).join(", ");
-    seen.note = Some(words::PUT_BACK.with("files", most));
+    observation.note = Some(phrases::PUT_BACK.with("files", most));
     let texts = put_back.into_iter().flat_map(|done| done.texts).take(NAMED);
-    seen.put_back = texts
+    observation.put_back = texts
         .map(|(path, text)| {
             let text = match &setup.redactor {
                 Some(redactor) => redactor.mask(&text).into_owned(),
@@ -297,12 +298,16 @@ fn output_buffer(is_piece: bool) -> capture::BoundedBuffer {
 }
 
 /// Waits for a step in the care of a keeper, as long as this session does.
-async fn follow_kept(kept: KeptStep, watch: &RunControl, observation: Observation) -> PipedOutput {
+async fn follow_kept(
+    kept: KeptStep,
+    control: &RunControl,
+    observation: Observation,
+) -> PipedOutput {
     let KeptStep { mut child, job, output } = kept;
     drop(output);
     let status = tokio::select! {
         status = child.wait() => status,
-        () = watch.cancel.cancelled() => {
+        () = control.cancel.cancelled() => {
             job.stop().await;
             child.wait().await
         }
@@ -321,13 +326,13 @@ fn daemon_rule(judged: &Judgement, inside: Option<&Confined>) -> DaemonRule {
 }
 
 /// Says why it may have failed: what can be opened to it, else that it had no terminal.
-fn explain_failure(seen: &mut Observation, hint: impl FnOnce() -> Option<LocalizedText>) {
-    let is_offered = seen.denied.as_ref().is_some_and(SandboxDenial::is_offered);
-    if !is_offered && seen.failed_without_note() {
-        seen.note = hint();
+fn explain_failure(observation: &mut Observation, hint: impl FnOnce() -> Option<LocalizedText>) {
+    let is_offered = observation.denied.as_ref().is_some_and(SandboxDenial::is_offered);
+    if !is_offered && observation.failed_without_note() {
+        observation.note = hint();
     }
-    if let (Some(denied), None) = (&seen.denied, &seen.note) {
-        seen.note = Some(denied.localized());
+    if let (Some(denied), None) = (&observation.denied, &observation.note) {
+        observation.note = Some(denied.localized());
     }
 }
 
@@ -335,21 +340,21 @@ fn explain_failure(seen: &mut Observation, hint: impl FnOnce() -> Option<Localiz
 const LOOK_INTO_OTHERS: &[&str] = &["lsof", "fuser"];
 
 /// Says so where one found little.
-fn note_unseen_processes(seen: &mut Observation) {
+fn note_unseen_processes(observation: &mut Observation) {
     let looks = |reason: &Reason| LOOK_INTO_OTHERS.contains(&reason.rule.as_str());
-    if seen.note.is_none() && seen.risk.reasons.iter().any(looks) {
-        seen.note = Some(words::OTHERS_UNSEEN.into());
+    if observation.note.is_none() && observation.risk.reasons.iter().any(looks) {
+        observation.note = Some(phrases::OTHERS_UNSEEN.into());
     }
 }
 
 /// Adds what the sandbox denied a failed step.
-fn record_denial(seen: &mut Observation, walls: &SandboxBounds, cwd: &Path) {
-    if seen.exit_code == Some(0) {
+fn record_denial(observation: &mut Observation, bounds: &SandboxBounds, cwd: &Path) {
+    if observation.exit_code == Some(0) {
         return;
     }
     // Some tools say on their output what went wrong.
-    let words = [seen.stderr.as_str(), seen.stdout.as_str()];
-    seen.denied = words.iter().find_map(|words| walls.find_denial(words, cwd));
+    let words = [observation.stderr.as_str(), observation.stdout.as_str()];
+    observation.denied = words.iter().find_map(|words| bounds.find_denial(words, cwd));
 }
 
 /// The most a shell piece of a template may write, in bytes.
@@ -374,8 +379,9 @@ async fn process_output(
             Some(redactor) => text.map(|part| redactor.mask(part).into_owned()),
             None => text,
         };
-        let (stdout, stderr) =
-            (masked(output.stdout.into_text()), masked(output.stderr.into_text()));
+        let stdout = masked(output.stdout.into_text());
+        let stderr = masked(output.stderr.into_text());
+
         let parsed = parse_output(&work, &stdout, &stderr, exit);
         let is_long = stdout.excerpt(capture::STDOUT).1 || stderr.excerpt(capture::STDERR).1;
         if let Some(path) = file.filter(|_| is_long) {
@@ -396,19 +402,19 @@ async fn process_output(
 }
 
 /// Keeps what the observation has no room for. Without it the step is what it is.
-fn save_output(path: &Path, stdout: &CapturedText, stderr: &CapturedText) {
+fn save_output(path: &Path, text: &CapturedText, captured_text: &CapturedText) {
     if let Ok(mut file) = OutputFile::create(path) {
-        let _ = file.write(&stdout.whole()).and_then(|()| file.write(&stderr.whole()));
+        let _ = file.write(&text.whole()).and_then(|()| file.write(&captured_text.whole()));
     }
 }
 
 fn parse_output(
-    work: &StepAction,
-    stdout: &CapturedText,
-    stderr: &CapturedText,
+    action: &StepAction,
+    text: &CapturedText,
+    captured_text: &CapturedText,
     exit: Option<i32>,
 ) -> Option<ParsedOutput> {
-    let command = match work {
+    let command = match action {
         StepAction::Exec { program, args } => match parse::shell_line(program, args) {
             Some(line) => parse::split_simple_command(line)?,
             None => {
@@ -416,29 +422,29 @@ fn parse_output(
             }
         },
         StepAction::Shell { line } => parse::split_simple_command(line)?,
-        StepAction::Tool { .. } => return plugins::output(stdout),
+        StepAction::Tool { .. } => return plugins::output(text),
     };
     let parsed = parse::parse(&parse::FinishedCommand {
         program: &command.program,
         args: &command.args,
-        stdout: &stdout.lines(),
-        stderr: &stderr.lines(),
+        stdout: &text.lines(),
+        stderr: &captured_text.lines(),
         exit,
-        whole: !command.is_cut && stdout.is_whole() && stderr.is_whole(),
+        whole: !command.is_cut && text.is_whole() && captured_text.is_whole(),
     });
     // A part of a list would be counted as all of it.
     parsed.filter(|parsed| !command.is_cut || parsed.kind == "test_summary")
 }
 
-fn not_run(judged: &Judgement, outcome: Outcome, note: LocalizedText) -> Observation {
+fn not_run(judged: &Judgement, outcome: Outcome, text: LocalizedText) -> Observation {
     let cwd = judged.cwd.to_string_lossy();
     let mut out = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
-    out.note = Some(note);
+    out.note = Some(text);
     out
 }
 
-fn outcome(how: StepEnd) -> Outcome {
-    match how {
+fn outcome(end: StepEnd) -> Outcome {
+    match end {
         StepEnd::Exited | StepEnd::TooManyProcesses => Outcome::Ran,
         StepEnd::TimedOut => Outcome::TimedOut,
         StepEnd::Cancelled => Outcome::Cancelled,
@@ -463,27 +469,27 @@ fn end_note(
     time_note: impl FnOnce() -> LocalizedText,
 ) -> Option<LocalizedText> {
     match &finished.status {
-        None => return Some(words::UNKILLABLE.into()),
-        Some(Err(error)) => return Some(words::WAIT_FAILED.with("why", error.to_string())),
+        None => return Some(phrases::UNKILLABLE.into()),
+        Some(Err(error)) => return Some(phrases::WAIT_FAILED.with("why", error.to_string())),
         Some(Ok(_)) => {}
     }
     match finished.end {
         StepEnd::TimedOut => return Some(time_note()),
-        StepEnd::Cancelled => return Some(words::CANCELLED.into()),
+        StepEnd::Cancelled => return Some(phrases::CANCELLED.into()),
         StepEnd::TooManyProcesses => {
-            return Some(words::OUTGREW.with("most", u64::from(bounds::PROCESSES)));
+            return Some(phrases::OUTGREW.with("most", u64::from(bounds::PROCESSES)));
         }
         StepEnd::Exited => {}
     }
     if let Some(signal) = status(finished).and_then(|status| status.signal()) {
-        return Some(words::SIGNAL.with("signal", signal_name(signal)));
+        return Some(phrases::SIGNAL.with("signal", signal_name(signal)));
     }
     let left = &finished.leftovers;
     match (finished.pipes, left.ended) {
-        (Pipes::KeptOpen, _) => Some(words::KEPT_OPEN.into()),
+        (Pipes::KeptOpen, _) => Some(phrases::KEPT_OPEN.into()),
         (Pipes::Closed, 0) if left.daemons.is_empty() => None,
-        (Pipes::Closed, 0) => Some(words::LEFT_RUNNING.with("names", left.daemons.join(", "))),
-        (Pipes::Closed, ended) => Some(words::LEFT_BEHIND.with("count", ended)),
+        (Pipes::Closed, 0) => Some(phrases::LEFT_RUNNING.with("names", left.daemons.join(", "))),
+        (Pipes::Closed, ended) => Some(phrases::LEFT_BEHIND.with("count", ended)),
     }
 }
 

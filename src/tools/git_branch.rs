@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A file larger than this is neither a `HEAD` nor a pointer to a repository.
-const LONGEST: u64 = 1024;
+const MAX_LENGTH: u64 = 1024;
 
 /// The branch, or the first digits of a detached head; `None` where there is neither.
 pub fn current_branch(folder: &Path) -> Option<String> {
@@ -28,7 +28,7 @@ fn repository_folder(folder: &Path) -> Option<PathBuf> {
 fn read_short(path: &Path) -> Option<String> {
     let mut text = String::new();
     let file = path.is_file().then(|| File::open(path).ok()).flatten()?;
-    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    file.take(MAX_LENGTH).read_to_string(&mut text).ok()?;
     Some(text)
 }
 

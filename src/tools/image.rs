@@ -9,15 +9,15 @@ use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
-use avocet_core::i18n::{LocalizedText, prompt as words};
+use avocet_core::i18n::{LocalizedText, prompt as phrases};
 use avocet_core::protocol::{AttachmentSize, Image};
 use avocet_core::text::size;
 
 /// The largest file.
-pub const LONGEST: u64 = 20 * 1024 * 1024;
+pub const MAX_LENGTH: u64 = 20 * 1024 * 1024;
 /// How a PDF document begins, and the size of the largest that is sent.
 pub const PDF: &[u8] = b"%PDF-";
-pub const LONGEST_DOCUMENT: u64 = 10 * 1024 * 1024;
+pub const MAX_DOCUMENT: u64 = 10 * 1024 * 1024;
 /// The most pixels that are decoded: a small file may hold far more.
 const PIXELS: u64 = 40_000_000;
 /// The longer side of what is sent: providers scale anything larger down themselves.
@@ -78,8 +78,10 @@ pub fn prepare(bytes: Vec<u8>, name: &str) -> Result<PreparedImage, LocalizedTex
         None => Err(ImageError::Broken),
     };
     prepared.map_err(|error| match error {
-        ImageError::Broken => words::IMAGE_BROKEN.with("name", name),
-        ImageError::TooLarge(size) => words::IMAGE_TOO_LARGE.with("name", name).with("size", size),
+        ImageError::Broken => phrases::IMAGE_BROKEN.with("name", name),
+        ImageError::TooLarge(size) => {
+            phrases::IMAGE_TOO_LARGE.with("name", name).with("size", size)
+        }
     })
 }
 
@@ -269,8 +271,12 @@ impl Pixels {
             return self;
         }
         let size = scaled_size((self.width, self.height), side);
-        let (width, height) = (u64::from(size.0), u64::from(size.1));
-        let (from_width, from_height) = (u64::from(self.width), u64::from(self.height));
+        let width = u64::from(size.0);
+        let height = u64::from(size.1);
+
+        let from_width = u64::from(self.width);
+        let from_height = u64::from(self.height);
+
         let range = |at: u64, of: u64, from: u64| (at * from / of, ((at + 1) * from).div_ceil(of));
         let mut data = Vec::new();
         for y in 0..height {
@@ -284,7 +290,10 @@ impl Pixels {
     }
 
     fn mean(&self, columns: (u64, u64), rows: (u64, u64)) -> [u8; 4] {
-        let (mut sums, mut opacity, mut count) = ([0_u64; 3], 0_u64, 0_u64);
+        let mut sums = [0_u64; 3];
+        let mut opacity = 0_u64;
+        let mut count = 0_u64;
+
         for y in rows.0..rows.1 {
             let at = |x: u64| usize::try_from((y * u64::from(self.width) + x) * 4).unwrap_or(0);
             let row = self.data.get(at(columns.0)..at(columns.1)).unwrap_or_default();
@@ -306,7 +315,9 @@ impl Pixels {
     /// Turned clockwise.
     fn turned(self, quarters: u8) -> Pixels {
         (0..quarters).fold(self, |pixels, _| {
-            let (width, height) = (pixels.width as usize, pixels.height as usize);
+            let width = pixels.width as usize;
+            let height = pixels.height as usize;
+
             let columns = (0..width).flat_map(|x| (0..height).rev().map(move |y| (x, y)));
             let pixel = |(x, y)| pixels.data.get((y * width + x) * 4..(y * width + x) * 4 + 4);
             let data = columns.filter_map(pixel).flatten().copied().collect();
@@ -332,7 +343,9 @@ fn encode_png(pixels: &Pixels) -> Option<Vec<u8>> {
 
 fn encode_jpeg(pixels: &Pixels) -> Option<Vec<u8>> {
     let mut out = Vec::new();
-    let (width, height) = (u16::try_from(pixels.width).ok()?, u16::try_from(pixels.height).ok()?);
+    let width = u16::try_from(pixels.width).ok()?;
+    let height = u16::try_from(pixels.height).ok()?;
+
     let encoder = jpeg_encoder::Encoder::new(&mut out, QUALITY);
     let rgb = without_opacity(pixels);
     encoder.encode(&rgb, width, height, jpeg_encoder::ColorType::Rgb).ok()?;
@@ -342,7 +355,9 @@ fn encode_jpeg(pixels: &Pixels) -> Option<Vec<u8>> {
 /// On white.
 fn without_opacity(pixels: &Pixels) -> Vec<u8> {
     let on_white = |colour: u8, alpha: u8| {
-        let (colour, alpha) = (u32::from(colour), u32::from(alpha));
+        let colour = u32::from(colour);
+        let alpha = u32::from(alpha);
+
         u8::try_from((colour * alpha + 255 * (255 - alpha)) / 255).unwrap_or(255)
     };
     let pixel = |it: &[u8]| [0, 1, 2].map(|at| on_white(it[at], it[3]));

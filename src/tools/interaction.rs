@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::{RunControl, Tool};
-use avocet_core::i18n::{LocalizedText, Phrase, tools as words};
+use avocet_core::i18n::{LocalizedText, Phrase, tools as phrases};
 use avocet_core::protocol::{Observation, Outcome};
 use avocet_safety::{ClearedStep, ToolTask};
 
@@ -21,12 +21,12 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(InteractionTool {
             name: "ask",
-            about: words::ABOUT_ASK,
+            about: phrases::ABOUT_ASK,
             prompt: "ask {question, choices?}: asks the user; only when you cannot go on without",
         }),
         Arc::new(InteractionTool {
             name: "plan",
-            about: words::ABOUT_PLAN,
+            about: phrases::ABOUT_PLAN,
             prompt: "plan {items:[{text, state: pending|doing|done}]}: shows your whole to-do list; for work of several steps",
         }),
     ]
@@ -53,7 +53,7 @@ impl Tool for InteractionTool {
         seen.exit_code = Some(2);
         seen.note = Some(match &judged.task {
             Some(ToolTask::Fault(fault)) => fault.say.clone(),
-            _ => LocalizedText::from(words::NOBODY_HERE),
+            _ => LocalizedText::from(phrases::NOBODY_HERE),
         });
         std::future::ready(seen).boxed()
     }

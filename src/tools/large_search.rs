@@ -16,7 +16,7 @@ const AROUND: usize = 2 * 1024;
 /// Lines around it.
 const LINES: usize = 3;
 /// Places that are listed; there may be more.
-const MOST: usize = 1_000;
+const MAX_HITS: usize = 1_000;
 
 /// The state of an open regular file.
 pub fn stamp(file: &File) -> io::Result<LargeFileState> {
@@ -43,7 +43,9 @@ pub fn head(path: &Path, most: usize) -> Option<Vec<u8>> {
 /// such byte.
 pub fn sample(path: &Path, most: usize) -> Option<Vec<u8>> {
     let mut file = open(path)?;
-    let (mut at, mut piece) = (0, Vec::new());
+    let mut at = 0;
+    let mut piece = Vec::new();
+
     loop {
         piece.clear();
         if (&mut file).take(PIECE as u64).read_to_end(&mut piece).ok()? == 0 {
@@ -59,18 +61,19 @@ pub fn sample(path: &Path, most: usize) -> Option<Vec<u8>> {
 }
 
 /// Where the texts are; `None`: the file cannot be read, or changed meanwhile.
-pub fn find(path: &Path, texts: &[Vec<u8>], by: EditSearch) -> Option<SearchedFile> {
+pub fn find(path: &Path, texts: &[Vec<u8>], edit_search: EditSearch) -> Option<SearchedFile> {
     let mut file = open(path)?;
     let before = stamp(&file).ok()?;
-    let mut search = Search::new(texts, by);
+    let mut search = Search::new(texts, edit_search);
     search.run(&mut file).ok()?;
-    let mut found = SearchedFile { stamp: before, found: search.found, is_more: search.is_more };
-    for place in &mut found.found {
+    let mut searched_file =
+        SearchedFile { stamp: before, found: search.found, is_more: search.is_more };
+    for place in &mut searched_file.found {
         let length = texts.get(place.text).map_or(0, Vec::len) as u64;
-        let around = surroundings(&file, by.encoding, place.at, place.at + length);
+        let around = surroundings(&file, edit_search.encoding, place.at, place.at + length);
         (place.before, place.after) = around.ok()?;
     }
-    (stamp(&file).ok()? == before).then_some(found)
+    (stamp(&file).ok()? == before).then_some(searched_file)
 }
 
 fn open(path: &Path) -> Option<File> {
@@ -93,11 +96,11 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(texts: &'a [Vec<u8>], by: EditSearch) -> Search<'a> {
+    fn new(texts: &'a [Vec<u8>], search: EditSearch) -> Search<'a> {
         Search {
             texts: texts.iter().map(Finder::new).collect(),
             longest: texts.iter().map(Vec::len).max().unwrap_or(0).max(1),
-            by,
+            by: search,
             pending: Vec::new(),
             at: 0,
             line: 1,
@@ -151,7 +154,7 @@ impl<'a> Search<'a> {
             if self.line < range.from || range.to.is_some_and(|to| last > to) {
                 continue;
             }
-            if self.found.len() == MOST {
+            if self.found.len() == MAX_HITS {
                 self.is_more = true;
                 return;
             }

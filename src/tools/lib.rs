@@ -48,16 +48,16 @@ pub trait Tool: Send + Sync {
     /// One line for the model's system prompt.
     fn prompt(&self) -> &'static str;
 
-    fn run(&self, step: ClearedStep, watch: RunControl) -> BoxFuture<'static, Observation>;
+    fn run(&self, step: ClearedStep, control: RunControl) -> BoxFuture<'static, Observation>;
 
     /// Runs a shell piece of a template: with an input, and for all of its output.
     fn run_piped(
         &self,
         step: ClearedStep,
         _input: ShellInput,
-        watch: RunControl,
+        control: RunControl,
     ) -> BoxFuture<'static, PipedOutput> {
-        let running = self.run(step, watch);
+        let running = self.run(step, control);
         async move {
             let seen = running.await;
             PipedOutput { output: Some(seen.stdout.clone()), observation: seen }
@@ -69,9 +69,9 @@ pub trait Tool: Send + Sync {
     fn run_in_terminal(
         &self,
         step: ClearedStep,
-        watch: RunControl,
+        control: RunControl,
     ) -> BoxFuture<'static, Observation> {
-        self.run(step, watch)
+        self.run(step, control)
     }
 
     /// Tries out whether the system holds the tool's steps back; `None` where there is
@@ -294,8 +294,8 @@ impl Toolbox {
 
     /// The same with tools of MCP servers, as the model gets them.
     #[must_use]
-    pub fn with_server_tools(self, of_servers: Arc<[ToolSchema]>) -> Toolbox {
-        Toolbox { of_servers, ..self }
+    pub fn with_server_tools(self, schemas: Arc<[ToolSchema]>) -> Toolbox {
+        Toolbox { of_servers: schemas, ..self }
     }
 
     /// The tools of MCP servers that the model gets.
@@ -319,8 +319,8 @@ impl Toolbox {
 
     /// Only these are offered to the model. The user's own lines and what is undone need no offer.
     #[must_use]
-    pub fn offering(self, offered: ToolRestriction) -> Toolbox {
-        Toolbox { offered: Some(offered), ..self }
+    pub fn offering(self, restriction: ToolRestriction) -> Toolbox {
+        Toolbox { offered: Some(restriction), ..self }
     }
 
     /// These are not offered to the model.
@@ -376,8 +376,8 @@ impl Toolbox {
     }
 
     /// The tool that does this work; `None` when there is none of that name.
-    pub fn find(&self, work: &StepAction) -> Option<&Arc<dyn Tool>> {
-        let name = match work {
+    pub fn find(&self, action: &StepAction) -> Option<&Arc<dyn Tool>> {
+        let name = match action {
             StepAction::Shell { .. } => "exec",
             // Undoing a change is a change; only the user asks for it.
             StepAction::Tool { name, .. } if name == "file.restore" => "file.write",

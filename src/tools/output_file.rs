@@ -77,7 +77,9 @@ pub fn read(path: &Path) -> Option<String> {
 
 /// Moves an output, all parts of it.
 pub fn rename(from: &Path, to: &Path) {
-    let (before, after) = (older(from), older(to));
+    let before = older(from);
+    let after = older(to);
+
     let parts = [(from, to), (&before, &after), (&marker(&before), &marker(&after))];
     for (from, to) in parts {
         // Not every output has all parts.

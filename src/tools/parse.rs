@@ -61,12 +61,15 @@ const COMPILERS: &[&str] =
 /// The facts in an output; `None` when it is just text.
 pub fn parse(run: &FinishedCommand<'_>) -> Option<ParsedOutput> {
     let (program, args) = unwrap_command(run.program, run.args);
-    let (stdout, stderr) = (strip_escapes(run.stdout), strip_escapes(run.stderr));
-    let run = FinishedCommand { program: &program, args, stdout: &stdout, stderr: &stderr, ..*run };
+    let stdout = strip_escapes(run.stdout);
+    let stderr = strip_escapes(run.stderr);
+
+    let command =
+        FinishedCommand { program: &program, args, stdout: &stdout, stderr: &stderr, ..*run };
     RECOGNISERS
         .iter()
         .filter(|row| row.programs.contains(&program.as_str()))
-        .find_map(|row| (row.read)(&run).map(|items| items.into_parsed(row.kind)))
+        .find_map(|row| (row.read)(&command).map(|items| items.into_parsed(row.kind)))
 }
 
 #[cfg(test)]

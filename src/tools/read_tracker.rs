@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::file_host::FileHost;
 
 /// Files that are remembered.
-const MOST: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 
 /// One list for all who look at it. Digests are facts of a moment, so a later writer simply
 /// overwrites them.
@@ -34,7 +34,7 @@ impl ReadTracker {
     pub fn record(&self, path: &Path, digest: Option<String>) {
         let mut seen = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
         match digest {
-            Some(digest) if seen.len() < MOST || seen.contains_key(path) => {
+            Some(digest) if seen.len() < MAX_FILES || seen.contains_key(path) => {
                 seen.insert(path.to_owned(), digest);
             }
             Some(_) => {}

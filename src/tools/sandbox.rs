@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::temp::RunFolder;
-use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, sandbox as words};
+use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, sandbox as phrases};
 use avocet_core::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tier};
 use avocet_safety::limits::KERNEL_LIMITS;
 use avocet_safety::places::UserPath;
@@ -96,8 +96,8 @@ pub struct Sandbox {
 pub struct SandboxTrial(Arc<OnceLock<SandboxSupport>>);
 
 impl SandboxTrial {
-    fn of(result: SandboxSupport) -> SandboxTrial {
-        SandboxTrial(Arc::new(OnceLock::from(result)))
+    fn of(support: SandboxSupport) -> SandboxTrial {
+        SandboxTrial(Arc::new(OnceLock::from(support)))
     }
 }
 
@@ -146,13 +146,13 @@ impl Confined {
 }
 
 impl Sandbox {
-    pub fn new(setting: SandboxMode, places: SandboxPaths) -> Sandbox {
-        let built = LayerCache::default();
+    pub fn new(mode: SandboxMode, paths: SandboxPaths) -> Sandbox {
+        let cache = LayerCache::default();
         Sandbox {
-            setting,
-            paths: places,
+            setting: mode,
+            paths,
             found: SandboxTrial::default(),
-            layers: built,
+            layers: cache,
             temps: StepTempFolders::default(),
             guarded: Arc::default(),
             followed: FollowedFiles::default(),
@@ -160,16 +160,16 @@ impl Sandbox {
     }
 
     /// The same with the steps' folders in this run's.
-    pub fn with_run_folder(self, temp: Arc<RunFolder>) -> Sandbox {
-        Sandbox { temps: StepTempFolders::with_run_folder(temp), ..self }
+    pub fn with_run_folder(self, folder: Arc<RunFolder>) -> Sandbox {
+        Sandbox { temps: StepTempFolders::with_run_folder(folder), ..self }
     }
 
     /// The same that shares what was tried out.
-    pub fn with_trial(self, found: SandboxTrial) -> Sandbox {
+    pub fn with_trial(self, trial: SandboxTrial) -> Sandbox {
         match self.setting {
             // Nothing is tried out, which says nothing for those that share it.
             SandboxMode::Off => self,
-            SandboxMode::Work | SandboxMode::Read => Sandbox { found, ..self },
+            SandboxMode::Work | SandboxMode::Read => Sandbox { found: trial, ..self },
         }
     }
 
@@ -179,9 +179,9 @@ impl Sandbox {
     }
 
     /// One as on a system that has none, and why it has none.
-    pub fn unavailable(setting: SandboxMode, why: Phrase) -> Sandbox {
+    pub fn unavailable(mode: SandboxMode, why: Phrase) -> Sandbox {
         let found = SandboxTrial::of(SandboxSupport::Unavailable(why.into()));
-        Sandbox { found, ..Sandbox::new(setting, SandboxPaths::default()) }
+        Sandbox { found, ..Sandbox::new(mode, SandboxPaths::default()) }
     }
 
     /// One that uses no more than this version of the kernel's interface.
@@ -196,13 +196,13 @@ impl Sandbox {
     }
 
     /// The temporary folder of the run, with that of a step in it.
-    pub fn run_folder_of(&self, inside: &Confined) -> Option<PathBuf> {
-        self.temps.run_folder_of(inside.temp())
+    pub fn run_folder_of(&self, confined: &Confined) -> Option<PathBuf> {
+        self.temps.run_folder_of(confined.temp())
     }
 
     /// The temporary folder of a step stays when the run ends.
-    pub fn leave_folder(&self, inside: &Confined) {
-        self.temps.leave(inside.temp());
+    pub fn leave_folder(&self, confined: &Confined) {
+        self.temps.leave(confined.temp());
     }
 
     /// Which steps are restricted, tried out at the first call: a few milliseconds,
@@ -228,36 +228,39 @@ impl Sandbox {
 
     /// The state `doctor` shows. Blocks as [`Sandbox::status`] does.
     pub fn rows(&self) -> Vec<PageRow> {
-        let mut rows = vec![PageRow::heading(words::DOCTOR)];
+        let mut rows = vec![PageRow::heading(phrases::DOCTOR)];
         match (self.setting, self.support()) {
-            (SandboxMode::Off, _) => rows.push(PageRow::pair(words::DOCTOR_L0, words::SET_OFF)),
+            (SandboxMode::Off, _) => rows.push(PageRow::pair(phrases::DOCTOR_L0, phrases::SET_OFF)),
             (_, SandboxSupport::Unavailable(why)) => {
-                rows.push(PageRow::pair(words::DOCTOR_L0, words::ABSENT.with("why", why.clone())));
-                rows.push(PageRow::line(words::ABSENT_ASKS));
+                rows.push(PageRow::pair(
+                    phrases::DOCTOR_L0,
+                    phrases::ABSENT.with("why", why.clone()),
+                ));
+                rows.push(PageRow::line(phrases::ABSENT_ASKS));
             }
             (setting, SandboxSupport::Available(means)) => {
                 let approved = match setting {
-                    SandboxMode::Work => words::HELD_L1,
-                    SandboxMode::Read | SandboxMode::Off => words::FREE_L1,
+                    SandboxMode::Work => phrases::HELD_L1,
+                    SandboxMode::Read | SandboxMode::Off => phrases::FREE_L1,
                 };
-                rows.push(PageRow::pair(words::DOCTOR_L0, words::HELD));
-                rows.push(PageRow::pair(words::DOCTOR_L1, approved));
+                rows.push(PageRow::pair(phrases::DOCTOR_L0, phrases::HELD));
+                rows.push(PageRow::pair(phrases::DOCTOR_L1, approved));
                 rows.extend(self.backend_rows(*means));
             }
         }
         rows
     }
 
-    fn backend_rows(&self, means: SandboxBackend) -> Vec<PageRow> {
-        let SandboxBackend::Kernel(kernel) = means else {
-            return vec![PageRow::pair(words::DOCTOR_KERNEL, words::SEATBELT)];
+    fn backend_rows(&self, backend: SandboxBackend) -> Vec<PageRow> {
+        let SandboxBackend::Kernel(kernel) = backend else {
+            return vec![PageRow::pair(phrases::DOCTOR_KERNEL, phrases::SEATBELT)];
         };
         let hidden = self.layers.hides_all_credentials(&self.paths);
-        let secrets = if hidden { words::SECRETS_HIDDEN } else { words::SECRETS_PARTLY };
-        let version: PhraseValue = words::KERNEL.with("abi", kernel.abi().to_string()).into();
+        let secrets = if hidden { phrases::SECRETS_HIDDEN } else { phrases::SECRETS_PARTLY };
+        let value: PhraseValue = phrases::KERNEL.with("abi", kernel.abi().to_string()).into();
         let mut rows = vec![
-            PageRow::pair(words::DOCTOR_KERNEL, version),
-            PageRow::pair(words::DOCTOR_SECRETS, secrets),
+            PageRow::pair(phrases::DOCTOR_KERNEL, value),
+            PageRow::pair(phrases::DOCTOR_SECRETS, secrets),
         ];
         let missing = KERNEL_LIMITS.iter().filter(|limit| limit.abi > kernel.abi());
         rows.extend(missing.map(|limit| PageRow::pair(limit.what, limit.without)));
@@ -267,7 +270,7 @@ impl Sandbox {
     fn support(&self) -> &SandboxSupport {
         self.found.0.get_or_init(|| match self.setting {
             // No setting asks it to restrict anything.
-            SandboxMode::Off => SandboxSupport::Unavailable(words::SET_OFF.into()),
+            SandboxMode::Off => SandboxSupport::Unavailable(phrases::SET_OFF.into()),
             SandboxMode::Work | SandboxMode::Read => probe::detect(self),
         })
     }
@@ -302,19 +305,19 @@ impl Sandbox {
     fn profile(
         &self,
         judged: &Judgement,
-        from: StepOrigin,
-        granted: Option<&SandboxOpening>,
+        origin: StepOrigin,
+        opening: Option<&SandboxOpening>,
     ) -> Option<Profile> {
         let by_hand =
-            matches!(judged.step.work, StepAction::Shell { .. }) && from != StepOrigin::Template;
+            matches!(judged.step.work, StepAction::Shell { .. }) && origin != StepOrigin::Template;
         match (self.setting, judged.risk.tier) {
             (SandboxMode::Off, _) => None,
-            _ if by_hand || granted == Some(&SandboxOpening::Everything) => None,
-            (_, Tier::L0) if from == StepOrigin::Judgement => Some(read_profile(judged)),
+            _ if by_hand || opening == Some(&SandboxOpening::Everything) => None,
+            (_, Tier::L0) if origin == StepOrigin::Judgement => Some(read_profile(judged)),
             // A piece of a template that only reads starts a shell, and what that needs.
-            (_, Tier::L0) => self.work_profile(judged, granted),
+            (_, Tier::L0) => self.work_profile(judged, opening),
             (SandboxMode::Read, _) => None,
-            (SandboxMode::Work, _) => self.work_profile(judged, granted),
+            (SandboxMode::Work, _) => self.work_profile(judged, opening),
         }
     }
 
@@ -322,15 +325,15 @@ impl Sandbox {
     fn work_profile(
         &self,
         judged: &Judgement,
-        granted: Option<&SandboxOpening>,
+        opening: Option<&SandboxOpening>,
     ) -> Option<Profile> {
         let (places, launch) = (&self.paths, &judged.launch);
         let needs = &launch.needs;
         if needs.system {
             return None;
         }
-        let here = |spots: &[UserPath]| -> Vec<PathBuf> {
-            spots.iter().filter_map(|spot| places.resolve_user_path(spot)).collect()
+        let here = |paths: &[UserPath]| -> Vec<PathBuf> {
+            paths.iter().filter_map(|spot| places.resolve_user_path(spot)).collect()
         };
         let mut private = here(&needs.credentials);
         private.extend(here(&needs.homes));
@@ -358,9 +361,9 @@ impl Sandbox {
             writes.extend(launch.writes.iter().cloned());
             writes
         };
-        let mut answered = UserOpenings::new(launch, granted, places);
-        opened.append(&mut answered.reads);
-        let UserOpenings { mut named, mut around, network, .. } = answered;
+        let mut openings = UserOpenings::new(launch, opening, places);
+        opened.append(&mut openings.reads);
+        let UserOpenings { mut named, mut around, network, .. } = openings;
         readable_paths::create_own_folders(places, &writes);
         for list in [&mut opened, &mut private, &mut writes, &mut named, &mut around] {
             list.retain(|path| !places.own.iter().any(|own| path.starts_with(own)));
@@ -377,7 +380,7 @@ impl Sandbox {
             writes,
             named,
             around,
-            placeholders: answered.made,
+            placeholders: openings.made,
             made,
             devices,
             network,
@@ -390,11 +393,11 @@ impl Sandbox {
     pub async fn start<T: Send + 'static>(
         self: Arc<Self>,
         judged: &Judgement,
-        from: StepOrigin,
-        granted: Option<&SandboxOpening>,
+        origin: StepOrigin,
+        opening: Option<&SandboxOpening>,
         start: impl FnOnce(Option<&Confined>) -> T + Send + 'static,
     ) -> Result<(T, Option<Confined>), LocalizedText> {
-        let Some(profile) = self.profile(judged, from, granted) else {
+        let Some(profile) = self.profile(judged, origin, opening) else {
             let inside = self.unconfined(judged)?;
             return Ok((start(inside.as_ref()), inside));
         };
@@ -409,7 +412,7 @@ impl Sandbox {
             let _ = sender.send(inside.map(|inside| (start(inside.as_ref()), inside)));
         });
         spawned.map_err(|error| match avocet_core::private_dir::exhausted_resource(&error) {
-            Some(what) => words::NOT_APPLIED.with("why", what),
+            Some(what) => phrases::NOT_APPLIED.with("why", what),
             None => not_applied(error.to_string()),
         })?;
         receiver.await.unwrap_or_else(|_| Err(not_applied("it broke off".to_owned())))
@@ -440,7 +443,7 @@ impl Sandbox {
 
     fn confine(
         &self,
-        means: SandboxBackend,
+        backend: SandboxBackend,
         profile: &Profile,
         temp: StepTempFolder,
     ) -> Result<Confined, String> {
@@ -450,7 +453,7 @@ impl Sandbox {
             }
             Profile::Read { .. } => MadePlaces::default(),
         };
-        let (wrapper, walls) = match means {
+        let (wrapper, walls) = match backend {
             SandboxBackend::Program => {
                 let run = built::startable(&self.paths, profile);
                 let text = seatbelt::profile_text(&self.paths, profile, temp.path(), &run);
@@ -462,7 +465,7 @@ impl Sandbox {
             }
             SandboxBackend::Kernel(kernel) => {
                 let layer = self.layers.layer(kernel, &self.paths, profile, &temp)?;
-                let walls = SandboxBounds::new(&self.paths, profile, &temp);
+                let bounds = SandboxBounds::new(&self.paths, profile, &temp);
                 match profile {
                     Profile::Read { .. } => {
                         let own = landlock::own_folder_layer(kernel, temp.path())?;
@@ -472,7 +475,7 @@ impl Sandbox {
                         landlock::restrict(kernel, &[&layer], profile.confinement())?;
                     }
                 }
-                (None, walls)
+                (None, bounds)
             }
         };
         Ok(Confined { temp, wrapper, walls: Some(walls), _made: made })
@@ -488,7 +491,9 @@ impl Sandbox {
     }
 
     fn with_own_folder(&self) -> Result<Confined, LocalizedText> {
-        let (temp, _made) = (self.temps.own_folder()?, MadePlaces::default());
+        let temp = self.temps.own_folder()?;
+        let _made = MadePlaces::default();
+
         Ok(Confined { temp, wrapper: None, walls: None, _made })
     }
 }
@@ -583,5 +588,5 @@ fn named_paths(judged: &Judgement) -> Vec<PathBuf> {
 }
 
 fn not_applied(why: String) -> LocalizedText {
-    words::NOT_APPLIED.with("why", why)
+    phrases::NOT_APPLIED.with("why", why)
 }

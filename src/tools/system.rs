@@ -65,14 +65,15 @@ const FOLDERS: &[&str] = &[
 ];
 
 /// How many links in a row are followed before a path is taken as it is.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 impl System {
     /// `extra`: folders of programs the user listed, which come first. A folder counts only
     /// when it is outside the workspace and only root and the user may write to it.
     pub fn new(workspace: &Path, home: &Path, extra: &[PathBuf]) -> System {
-        let (workspace, home) =
-            (resolve_links(workspace, MOST_LINKS), resolve_links(home, MOST_LINKS));
+        let workspace = resolve_links(workspace, MAX_LINKS);
+        let home = resolve_links(home, MAX_LINKS);
+
         let cargo = home.join(".cargo/bin");
         let all = FOLDERS.iter().map(Path::new).chain([cargo.as_path()]);
         let mut folders: Vec<PathBuf> = Vec::new();
@@ -87,12 +88,12 @@ impl System {
         let listed = listed.filter(|folder| folder.starts_with(&workspace)).collect();
         let around = around::enclosing_repository(&workspace, &home);
         let roots = std::iter::once(workspace.clone()).chain(around).collect();
-        let shelves = ToolchainDirs { roots, home, listed, ..ToolchainDirs::default() };
+        let dirs = ToolchainDirs { roots, home, listed, ..ToolchainDirs::default() };
         System {
             folders,
             workspace,
             read_tracker: ReadTracker::default(),
-            toolchains: shelves,
+            toolchains: dirs,
             secrets: None,
             checkpoints: None,
         }
@@ -100,14 +101,14 @@ impl System {
 
     /// The same machine, with the model's view of its files.
     #[must_use]
-    pub fn with_read_tracker(self, seen: ReadTracker) -> System {
-        System { read_tracker: seen, ..self }
+    pub fn with_read_tracker(self, tracker: ReadTracker) -> System {
+        System { read_tracker: tracker, ..self }
     }
 
     /// The same machine, with the values of masks.
     #[must_use]
-    pub fn with_secrets(self, secrets: Arc<Redactor>) -> System {
-        System { secrets: Some(secrets), ..self }
+    pub fn with_secrets(self, redactor: Arc<Redactor>) -> System {
+        System { secrets: Some(redactor), ..self }
     }
 
     /// The same machine, where what programs change is kept.
@@ -167,7 +168,7 @@ impl System {
 
 impl Machine for System {
     fn resolve(&self, path: &Path) -> PathBuf {
-        resolve_links(path, MOST_LINKS)
+        resolve_links(path, MAX_LINKS)
     }
 
     fn kind(&self, path: &Path) -> PathKind {
@@ -245,8 +246,13 @@ impl Machine for System {
         large_search::sample(path, most)
     }
 
-    fn find_texts(&self, path: &Path, texts: &[Vec<u8>], by: EditSearch) -> Option<SearchedFile> {
-        large_search::find(path, texts, by)
+    fn find_texts(
+        &self,
+        path: &Path,
+        texts: &[Vec<u8>],
+        search: EditSearch,
+    ) -> Option<SearchedFile> {
+        large_search::find(path, texts, search)
     }
 
     fn redactor(&self) -> Option<&Redactor> {
@@ -268,7 +274,7 @@ pub(super) struct FilesOnly;
 
 impl Machine for FilesOnly {
     fn resolve(&self, path: &Path) -> PathBuf {
-        resolve_links(path, MOST_LINKS)
+        resolve_links(path, MAX_LINKS)
     }
 
     fn kind(&self, path: &Path) -> PathKind {
@@ -338,7 +344,7 @@ fn read(path: &Path, most: usize) -> Contents {
 
 /// A path with its links resolved, also where it ends in nothing yet.
 pub fn resolve_path(path: &Path) -> PathBuf {
-    resolve_links(path, MOST_LINKS)
+    resolve_links(path, MAX_LINKS)
 }
 
 fn trusted_folder(folder: &Path, workspace: &Path) -> Option<PathBuf> {

@@ -21,7 +21,7 @@ use rustix::fs::{Access, FlockOperation, OFlags};
 use rustix::io::Errno;
 use rustix::process::getuid;
 
-use avocet_core::i18n::{LocalizedText, PhraseValue, temp as words};
+use avocet_core::i18n::{LocalizedText, PhraseValue, temp as phrases};
 use avocet_core::private_dir::owner;
 
 const PREFIX: &str = "avocet";
@@ -33,7 +33,7 @@ const TRIES: u32 = 100;
 const PAGE: usize = 4096;
 
 /// How deep a folder is made writable so that it can be removed.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// The temporary folder of a run, made when something is put into it.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl TempError {
     pub fn say(&self) -> LocalizedText {
         let tried =
             self.tried.iter().map(|(place, error)| format!("`{}`: {error}", place.display()));
-        words::NO_PLACE.with("tried", tried.collect::<Vec<_>>().join("; "))
+        phrases::NO_PLACE.with("tried", tried.collect::<Vec<_>>().join("; "))
     }
 }
 
@@ -141,14 +141,17 @@ impl RunFolder {
         let (first, rest) = self.candidates.split_first()?;
         let why = check_usable(first).err()?;
         let others = why.get_ref().is_some_and(|inner| inner.is::<OpenToOthersError>());
-        let why =
-            if others { words::OPEN_TO_OTHERS.into() } else { PhraseValue::from(why.to_string()) };
-        let said = |word: avocet_core::i18n::Phrase| {
-            word.with("place", first.display().to_string()).with("why", why.clone())
+        let why = if others {
+            phrases::OPEN_TO_OTHERS.into()
+        } else {
+            PhraseValue::from(why.to_string())
+        };
+        let said = |phrase: avocet_core::i18n::Phrase| {
+            phrase.with("place", first.display().to_string()).with("why", why.clone())
         };
         Some(match rest.iter().find(|place| check_usable(place).is_ok()) {
-            Some(instead) => said(words::DETOUR).with("instead", instead.display().to_string()),
-            None => said(words::NOWHERE),
+            Some(instead) => said(phrases::DETOUR).with("instead", instead.display().to_string()),
+            None => said(phrases::NOWHERE),
         })
     }
 
@@ -378,7 +381,7 @@ fn remove(path: &Path) {
             Ok(()) => return,
             Err(error) if error.kind() == ErrorKind::NotFound => return,
             // A step may have closed a folder of its own, or something still writes.
-            Err(_) => make_writable(path, DEEPEST),
+            Err(_) => make_writable(path, MAX_DEPTH),
         }
     }
 }

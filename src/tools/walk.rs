@@ -11,7 +11,7 @@ use avocet_safety::is_hidden;
 /// The depth of the first round. The second brings what is below.
 const NEAR: usize = 2;
 /// A path longer than this is left out, in bytes.
-const LONGEST: usize = 1024;
+const MAX_LENGTH: usize = 1024;
 
 /// The paths below `root`, relative to it, with `/` between the parts and, for folders, at
 /// the end. Left out: ignored names, hidden names, names that are not readable text or
@@ -41,7 +41,7 @@ fn walk_to_depth(root: &Path, depth: Option<usize>) -> impl Iterator<Item = DirE
 fn name(root: &Path, entry: &DirEntry) -> Option<String> {
     let mut name = entry.path().strip_prefix(root).ok()?.to_str()?.replace('\\', "/");
     let unwritable = |c: char| c.is_control() || c == '"' || is_hidden(c);
-    if name.len() > LONGEST || name.contains(unwritable) {
+    if name.len() > MAX_LENGTH || name.contains(unwritable) {
         return None;
     }
     if entry.file_type().is_some_and(|kind| kind.is_dir()) {

@@ -14,7 +14,7 @@ use url::{Host, Url};
 
 use super::{RunControl, Tool};
 use avocet_core::deadline::with_timeout;
-use avocet_core::i18n::{Lang, LocalizedText, Phrase, tools, web as words};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, tools, web as phrases};
 use avocet_core::protocol::{Observation, Outcome};
 use avocet_model::net::{self, HttpError, HttpResponse};
 use avocet_safety::web::{FETCH, FetchTask, host_label, private_error};
@@ -57,7 +57,7 @@ impl Tool for WebFetch {
     }
 
     fn about(&self) -> Phrase {
-        words::ABOUT_FETCH
+        phrases::ABOUT_FETCH
     }
 
     fn prompt(&self) -> &'static str {
@@ -112,7 +112,7 @@ impl WebFetch {
         timeout: Duration,
     ) -> Result<WebPage, LocalizedText> {
         let timed_out = || {
-            let say = words::TIMEOUT.with("host", host_label(&task.url));
+            let say = phrases::TIMEOUT.with("host", host_label(&task.url));
             say.with("seconds", timeout.as_secs())
         };
         with_timeout(timeout, self.page(task)).await.unwrap_or_else(|_| Err(timed_out()))
@@ -139,7 +139,7 @@ impl WebFetch {
             };
             url = task.follow(&url, location)?;
         }
-        Err(words::MANY_REDIRECTS.with("n", MAX_REDIRECTS).with("address", url.as_str()))
+        Err(phrases::MANY_REDIRECTS.with("n", MAX_REDIRECTS).with("address", url.as_str()))
     }
 
     /// The addresses to connect to, each of which may be reached. None: a proxy looks them up, and
@@ -159,7 +159,7 @@ impl WebFetch {
             None => Vec::new(),
         };
         if found.is_empty() && net::proxy_of(url).is_none() {
-            return Err(words::NO_HOST.with("host", host_label(url)));
+            return Err(phrases::NO_HOST.with("host", host_label(url)));
         }
         let is_open = |address: &SocketAddr| match address.ip() {
             IpAddr::V4(ip) => task.may_reach(url, &ip.octets()),
@@ -172,10 +172,10 @@ impl WebFetch {
 fn http_error(error: HttpError, url: &Url) -> LocalizedText {
     let host = host_label(url);
     match error {
-        HttpError::TooLarge => words::TOO_LARGE.with("mib", MAX_BYTES >> 20),
-        HttpError::Unreachable => words::UNREACHABLE.with("host", host),
+        HttpError::TooLarge => phrases::TOO_LARGE.with("mib", MAX_BYTES >> 20),
+        HttpError::Unreachable => phrases::UNREACHABLE.with("host", host),
         HttpError::Timeout | HttpError::Broken | HttpError::Address => {
-            words::BROKEN.with("host", host)
+            phrases::BROKEN.with("host", host)
         }
     }
 }

@@ -9,7 +9,7 @@ use super::draw::{self, DrawContext};
 use super::symbols::{DONE, SPINNER};
 use super::theme::Theme;
 use super::{Millis, text};
-use avocet_core::i18n::{Lang, context, screen as words};
+use avocet_core::i18n::{Lang, context, screen as phrases};
 use avocet_core::protocol::reply::{tool_name, wire_name};
 use avocet_core::protocol::{Event, Step, Tier};
 use avocet_core::text::size;
@@ -204,40 +204,40 @@ impl Activity {
         }
     }
 
-    fn set_kind(&mut self, doing: ActivityKind, now: Millis) {
+    fn set_kind(&mut self, kind: ActivityKind, now: Millis) {
         let grows = matches!(
-            (&self.doing, &doing),
+            (&self.doing, &kind),
             (ActivityKind::Calling { .. }, ActivityKind::Calling { .. })
         );
-        if self.doing != doing && !grows {
+        if self.doing != kind && !grows {
             self.since = now;
         }
-        self.doing = doing;
+        self.doing = kind;
     }
 
     /// The activity and its seconds; empty while idle.
     pub fn line(&self, now: Millis, theme: &Theme, lang: Lang, width: usize) -> Line<'static> {
         let (said, style) = match &self.doing {
             ActivityKind::Idle => return self.settling_line(now, theme, lang),
-            ActivityKind::Asking => (words::DOING_ASKING.text(lang).to_owned(), theme.warn),
-            ActivityKind::Thinking => (words::DOING_THINKING.text(lang).to_owned(), theme.accent),
-            ActivityKind::Writing => (words::DOING_WRITING.text(lang).to_owned(), theme.accent),
+            ActivityKind::Asking => (phrases::DOING_ASKING.text(lang).to_owned(), theme.warn),
+            ActivityKind::Thinking => (phrases::DOING_THINKING.text(lang).to_owned(), theme.accent),
+            ActivityKind::Writing => (phrases::DOING_WRITING.text(lang).to_owned(), theme.accent),
             ActivityKind::Calling { tool, bytes } => (
-                words::DOING_CALLING
+                phrases::DOING_CALLING
                     .with("tool", tool.clone())
                     .with("size", size(*bytes))
                     .text(lang),
                 theme.accent,
             ),
-            ActivityKind::Repairing => (words::DOING_REPAIRING.text(lang).to_owned(), theme.warn),
+            ActivityKind::Repairing => (phrases::DOING_REPAIRING.text(lang).to_owned(), theme.warn),
             ActivityKind::Compacting => (context::COMPACTING.text(lang).to_owned(), theme.accent),
-            ActivityKind::Stopping => (words::DOING_STOPPING.text(lang).to_owned(), theme.warn),
+            ActivityKind::Stopping => (phrases::DOING_STOPPING.text(lang).to_owned(), theme.warn),
             ActivityKind::Running { command, tier } => (
-                words::DOING_RUNNING.with("command", command.clone()).text(lang),
+                phrases::DOING_RUNNING.with("command", command.clone()).text(lang),
                 theme.tier(*tier),
             ),
             ActivityKind::Retrying { attempt, of, until } => (
-                words::DOING_RETRYING
+                phrases::DOING_RETRYING
                     .with("attempt", *attempt)
                     .with("of", *of)
                     .with("seconds", until.saturating_sub(now).div_ceil(1_000))
@@ -260,10 +260,10 @@ impl Activity {
     }
 
     /// Draws the line; what is on the right (a hint, lines below) keeps its place.
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>, right: &Line<'_>) {
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>, right_line: &Line<'_>) {
         let width = usize::from(area.width);
-        let right_at = width.saturating_sub(right.width() + 1);
-        draw::line(area, buf, right_at, width.saturating_sub(1), right);
+        let right_at = width.saturating_sub(right_line.width() + 1);
+        draw::line(area, buf, right_at, width.saturating_sub(1), right_line);
         let room = right_at.saturating_sub(3);
         draw::line(area, buf, 0, right_at, &self.line(cx.now, cx.theme, cx.lang, room));
     }
@@ -277,8 +277,8 @@ fn running(step: &Step, tier: Tier) -> ActivityKind {
 pub fn format_duration(ms: Millis, lang: Lang) -> String {
     let seconds = ms / 1_000;
     match seconds {
-        0..60 => words::SECONDS.with("s", seconds).text(lang),
-        _ => words::MINUTES
+        0..60 => phrases::SECONDS.with("s", seconds).text(lang),
+        _ => phrases::MINUTES
             .with("m", seconds / 60)
             .with("s", format!("{:02}", seconds % 60))
             .text(lang),

@@ -25,17 +25,17 @@ use avocet_core::protocol::{Event, QueuedMessage, SubmitId};
 use avocet_safety::redact::Redactor;
 
 /// How long the thread may take to finish.
-const FAREWELL: Duration = Duration::from_millis(500);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The input is synced to the disk after this pause in typing, and at the latest after the second
 /// span.
 const REST: Millis = 500;
-const MOST: Millis = 5_000;
+const MAX_DELAY: Millis = 5_000;
 /// A draft of this many bytes may be written once per millisecond, a longer one less often.
 const BYTES: usize = 256;
 /// How long a frame waits until what it shows is written. If the disk takes longer, no frame waits
 /// until it has caught up.
-const GRACE: Duration = Duration::from_millis(30);
+const GRACE_PERIOD: Duration = Duration::from_millis(30);
 
 #[derive(Debug)]
 pub struct AutoSaver {
@@ -69,14 +69,14 @@ enum SaveJob {
 
 impl AutoSaver {
     /// `offered` is the draft that the input began with.
-    pub fn start(files: SavePaths, offered: SavedDraft) -> AutoSaver {
+    pub fn start(paths: SavePaths, draft: SavedDraft) -> AutoSaver {
         let (desk, jobs) = channel();
         let (over, done) = oneshot::channel();
         let shapes = || Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-        let secrets = files.secrets.clone().unwrap_or_else(shapes);
+        let secrets = paths.secrets.clone().unwrap_or_else(shapes);
         let known = Arc::clone(&secrets);
         let work = move || {
-            save_loop(&files, &jobs, &known);
+            save_loop(&paths, &jobs, &known);
             // The receiver may be gone.
             let _ = over.send(());
         };
@@ -85,7 +85,7 @@ impl AutoSaver {
         AutoSaver {
             jobs: desk,
             done,
-            last_draft: offered,
+            last_draft: draft,
             is_unsynced: false,
             pending_write: None,
             is_slow: false,
@@ -128,7 +128,7 @@ impl AutoSaver {
         } else if typed {
             self.has_new_input = true;
             let first = self.unsynced_typing.map_or(at, |(first, _)| first);
-            self.unsynced_typing = Some((first, (at + REST).min(first + MOST)));
+            self.unsynced_typing = Some((first, (at + REST).min(first + MAX_DELAY)));
         }
     }
 
@@ -184,7 +184,7 @@ impl AutoSaver {
 
     /// Waits until what was typed is written, before the frame with it reaches the terminal.
     pub fn finish_saving_frame(&mut self) {
-        let most = if self.is_slow { Duration::ZERO } else { GRACE };
+        let most = if self.is_slow { Duration::ZERO } else { GRACE_PERIOD };
         if let Some(written) = &self.pending_write {
             self.is_slow = written.recv_timeout(most) == Err(RecvTimeoutError::Timeout);
         }
@@ -220,14 +220,16 @@ impl AutoSaver {
     pub async fn close(self, draft: SavedDraft) {
         let _ = self.jobs.send(SaveJob::Draft(draft));
         drop(self.jobs);
-        let _ = timeout(FAREWELL, self.done).await;
+        let _ = timeout(CLOSE_TIMEOUT, self.done).await;
     }
 }
 
-fn save_loop(files: &SavePaths, jobs: &Receiver<SaveJob>, secrets: &Redactor) {
+fn save_loop(paths: &SavePaths, jobs: &Receiver<SaveJob>, redactor: &Redactor) {
     let mut history = None;
     // Waiters for a draft also wait for the one that replaces it.
-    let (mut waiting, mut owed) = (VecDeque::new(), Vec::new());
+    let mut waiting = VecDeque::new();
+    let mut owed = Vec::new();
+
     while let Some(job) = waiting.pop_front().or_else(|| jobs.recv().ok()) {
         waiting.extend(jobs.try_iter());
         // Of the drafts that arrived while the disk was slow, only the last counts.
@@ -238,17 +240,17 @@ fn save_loop(files: &SavePaths, jobs: &Receiver<SaveJob>, secrets: &Redactor) {
             }
             continue;
         }
-        let written = match (job, &files.history, &files.draft) {
+        let written = match (job, &paths.history, &paths.draft) {
             (SaveJob::Line(line), Some(file), _) => {
-                let line = secrets.mask(&line);
+                let line = redactor.mask(&line);
                 history.get_or_insert_with(|| InputHistory::open(file.clone())).add(&line)
             }
             (SaveJob::Draft(draft), _, Some(file)) => {
-                draft::save(file, &mask_queue(draft, secrets))
+                draft::save(file, &mask_queue(draft, redactor))
             }
             (SaveJob::UnsyncedDraft(draft, done), _, Some(file)) => {
                 owed.push(done);
-                draft::save_unsynced(file, &mask_queue(draft, secrets))
+                draft::save_unsynced(file, &mask_queue(draft, redactor))
             }
             (SaveJob::Line(_), None, _)
             | (SaveJob::Draft(_) | SaveJob::UnsyncedDraft(..), _, None) => Ok(()),
@@ -263,9 +265,9 @@ fn save_loop(files: &SavePaths, jobs: &Receiver<SaveJob>, secrets: &Redactor) {
 }
 
 /// The draft with the secrets of its queued messages masked.
-fn mask_queue(mut draft: SavedDraft, secrets: &Redactor) -> SavedDraft {
+fn mask_queue(mut draft: SavedDraft, redactor: &Redactor) -> SavedDraft {
     for line in draft.queue.iter_mut().chain(&mut draft.later) {
-        *line = secrets.mask(line).into_owned();
+        *line = redactor.mask(line).into_owned();
     }
     draft
 }
@@ -302,14 +304,14 @@ impl SettingsSaver {
     /// Waits until all is written, for a moment at most.
     pub async fn close(self) {
         drop(self.jobs);
-        let _ = timeout(FAREWELL, self.task).await;
+        let _ = timeout(CLOSE_TIMEOUT, self.task).await;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use avocet_core::i18n::store as words;
+    use avocet_core::i18n::store as phrases;
 
     #[tokio::test]
     async fn everything_is_written_before_the_thread_ends() {
@@ -363,7 +365,7 @@ mod tests {
         let save = move |key: &str, value: &str| {
             thread::park_timeout(Duration::from_millis(40_u64.saturating_sub(value.len() as u64)));
             written.send(format!("{key} {}", value.len())).expect("the test listens");
-            Err(words::BUSY.into())
+            Err(phrases::BUSY.into())
         };
         let mut saver = SettingsSaver::start(Arc::new(save));
         for length in [1, 20, 40] {

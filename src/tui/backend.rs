@@ -156,7 +156,9 @@ impl<W: Write> WideCharBackend<W> {
             self.kept_pictures.push(picture.id);
         }
         for (x, y, cell) in &picture.cells {
-            let (x, y) = (area.x + x, area.y + y);
+            let x = area.x + x;
+            let y = area.y + y;
+
             let mut cell = cell.clone();
             cell.bg = self.contents.cell((x, y)).map_or(cell.bg, |below| below.bg);
             self.inner.draw(std::iter::once((x, y, &cell)))?;
@@ -179,8 +181,8 @@ impl<W: Write> WideCharBackend<W> {
     /// Rows whose links differ from those on the terminal.
     fn rows_with_changed_links(&mut self) -> Vec<u16> {
         let now = &self.overlays.borrow().links;
-        let others = |one: &[Hyperlink], other: &[Hyperlink]| -> Vec<u16> {
-            one.iter().filter(|link| !other.contains(link)).map(|link| link.y).collect()
+        let others = |hyperlinks: &[Hyperlink], other: &[Hyperlink]| -> Vec<u16> {
+            hyperlinks.iter().filter(|link| !other.contains(link)).map(|link| link.y).collect()
         };
         let mut rows = [others(now, &self.drawn_links), others(&self.drawn_links, now)].concat();
         rows.sort_unstable();
@@ -191,7 +193,7 @@ impl<W: Write> WideCharBackend<W> {
 
     /// Draws one row from end to end, with its links, but for the cells of `pictures`.
     fn draw_row(&mut self, y: u16, pictures: &[PlacedPicture]) -> io::Result<()> {
-        let links: Vec<Hyperlink> =
+        let hyperlinks: Vec<Hyperlink> =
             self.overlays.borrow().links.iter().filter(|link| link.y == y).cloned().collect();
         let row: Vec<(u16, u16, Cell)> = self
             .row(y)
@@ -207,7 +209,7 @@ impl<W: Write> WideCharBackend<W> {
                 self.inner.draw(std::iter::once((x + 1, *y, &blank)))?;
             }
         }
-        let link_at = |x: u16| links.iter().find(|link| link.columns.contains(&x));
+        let link_at = |x: u16| hyperlinks.iter().find(|link| link.columns.contains(&x));
         for run in row.chunk_by(|one, other| link_at(one.0) == link_at(other.0)) {
             let link = run.first().and_then(|(x, ..)| link_at(*x));
             if let Some(link) = link {

@@ -8,7 +8,7 @@ use std::future::pending;
 
 use tokio::task::JoinHandle;
 
-use avocet_core::i18n::{Lang, LocalizedText, screen as words};
+use avocet_core::i18n::{Lang, LocalizedText, screen as phrases};
 use avocet_tools::exec::{
     HelperProgram, read_bytes_from_helper, read_from_helper, write_to_helper,
 };
@@ -64,10 +64,10 @@ impl CopyResult {
     /// A message about the result.
     pub fn message(self) -> LocalizedText {
         match self.program {
-            Some("tmux") if self.is_tmux_only => words::COPIED_TMUX_ONLY.with("n", self.chars),
-            Some("tmux") => words::COPIED_TMUX.with("n", self.chars),
-            Some(program) => words::COPIED.with("n", self.chars).with("program", program),
-            None => words::COPIED_SENT.with("n", self.chars),
+            Some("tmux") if self.is_tmux_only => phrases::COPIED_TMUX_ONLY.with("n", self.chars),
+            Some("tmux") => phrases::COPIED_TMUX.with("n", self.chars),
+            Some(program) => phrases::COPIED.with("n", self.chars).with("program", program),
+            None => phrases::COPIED_SENT.with("n", self.chars),
         }
     }
 }
@@ -98,18 +98,22 @@ impl Clipboard {
 
     fn reaching(
         &self,
-        ways: &'static [ClipboardProgram],
+        programs: &'static [ClipboardProgram],
     ) -> impl Iterator<Item = &'static ClipboardProgram> {
         let far = self.is_set("SSH_CONNECTION") || self.is_set("SSH_TTY");
-        ways.iter().filter(move |way| self.is_set(way.needs) && (way.reaches_remote_user || !far))
+        programs
+            .iter()
+            .filter(move |way| self.is_set(way.needs) && (way.reaches_remote_user || !far))
     }
 
     async fn copy(self, text: String) -> CopyResult {
         let chars = text.chars().count();
         for way in self.usable_programs() {
-            let (program, args) = (way.program, way.args);
-            let with = HelperProgram { program, args, variables: self.variables.clone() };
-            if write_to_helper(&with, &encode(program, &text)).await.is_ok() {
+            let program = way.program;
+            let args = way.args;
+
+            let helper_program = HelperProgram { program, args, variables: self.variables.clone() };
+            if write_to_helper(&helper_program, &encode(program, &text)).await.is_ok() {
                 let held_back = program == "tmux" && self.is_tmux_clipboard_off().await;
                 return CopyResult { chars, program: Some(program), is_tmux_only: held_back };
             }
@@ -120,8 +124,8 @@ impl Clipboard {
     /// Whether tmux is set to leave the terminal's clipboard alone.
     async fn is_tmux_clipboard_off(&self) -> bool {
         let args = &["show-options", "-sv", "set-clipboard"];
-        let with = HelperProgram { program: "tmux", args, variables: self.variables.clone() };
-        read_from_helper(&with).await.is_ok_and(|answer| answer.trim() == "off")
+        let program = HelperProgram { program: "tmux", args, variables: self.variables.clone() };
+        read_from_helper(&program).await.is_ok_and(|answer| answer.trim() == "off")
     }
 }
 
@@ -148,20 +152,22 @@ const IMAGE_WAYS: &[ClipboardProgram] = &[
 impl Clipboard {
     async fn read_image(self, lang: Lang) -> PastedResult {
         for way in self.reaching(IMAGE_WAYS) {
-            let (program, args) = (way.program, way.args);
-            let with = HelperProgram { program, args, variables: self.variables.clone() };
+            let program = way.program;
+            let args = way.args;
+
+            let program = HelperProgram { program, args, variables: self.variables.clone() };
             // As text, two letters are a byte.
-            let Ok(said) = read_bytes_from_helper(&with, image::LONGEST * 2).await else {
+            let Ok(said) = read_bytes_from_helper(&program, image::MAX_LENGTH * 2).await else {
                 continue;
             };
             let bytes = png_of_script(&said).unwrap_or(said);
             if image::is_image(&bytes) {
-                let name = words::CLIPBOARD.text(lang);
+                let name = phrases::CLIPBOARD.text(lang);
                 let work = tokio::task::spawn_blocking(move || image::prepare(bytes, name));
-                return work.await.unwrap_or_else(|_| Err(words::NO_IMAGE_PASTED.into()));
+                return work.await.unwrap_or_else(|_| Err(phrases::NO_IMAGE_PASTED.into()));
             }
         }
-        Err(words::NO_IMAGE_PASTED.into())
+        Err(phrases::NO_IMAGE_PASTED.into())
     }
 }
 
@@ -284,7 +290,7 @@ mod tests {
         let far = [("DISPLAY", ":9"), ("SSH_TTY", "x")].map(|(a, b)| (a.to_owned(), b.to_owned()));
         let mut paster = ImagePaster::new(Clipboard { variables: far.into() });
         paster.paste(Lang::En);
-        assert_eq!(paster.next_result().await.unwrap_err().phrase(), words::NO_IMAGE_PASTED);
+        assert_eq!(paster.next_result().await.unwrap_err().phrase(), phrases::NO_IMAGE_PASTED);
     }
 
     #[test]

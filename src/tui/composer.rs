@@ -334,8 +334,8 @@ impl Composer {
     }
 
     /// Searches the history; again: the next hit in that direction.
-    pub fn search_history(&mut self, way: SearchSource) {
-        self.history.search(way, self.text.lines());
+    pub fn search_history(&mut self, source: SearchSource) {
+        self.history.search(source, self.text.lines());
     }
 
     /// Ends the search and puts its hit into the input.

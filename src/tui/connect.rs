@@ -20,13 +20,13 @@ pub trait ProviderSetup: Send + Sync {
 
     /// The models of a provider, or of the server at this address; with this key, or the one that
     /// is known.
-    fn models(&self, provider: &str, key: Option<Secret>) -> BoxFuture<'static, ListedModels>;
+    fn models(&self, provider: &str, secret: Option<Secret>) -> BoxFuture<'static, ListedModels>;
 
     /// Remembers the provider, its key and its model as those that start.
     fn save(
         &self,
         provider: &str,
-        key: Option<Secret>,
+        secret: Option<Secret>,
         model: &str,
     ) -> BoxFuture<'static, Result<SavedProvider, LocalizedText>>;
 }

@@ -7,7 +7,7 @@ use super::event::ScreenEffect;
 use super::modal::{KeyEntry, Modal, Picker, PickerRow, Topic};
 use super::state::State;
 use avocet_config::Secret;
-use avocet_core::i18n::{LocalizedText, screen as words};
+use avocet_core::i18n::{LocalizedText, screen as phrases};
 use avocet_core::protocol::{ModelOffer, Notice};
 
 /// Offers the providers, or goes on with the one that is named.
@@ -49,15 +49,15 @@ fn begin(state: &mut State, offer: ProviderOffer) -> Vec<ScreenEffect> {
     vec![ScreenEffect::Connect(request)]
 }
 
-fn open_key_entry(state: &mut State, offer: &ProviderOffer, note: Option<LocalizedText>) {
+fn open_key_entry(state: &mut State, offer: &ProviderOffer, text: Option<LocalizedText>) {
     let mut entry = KeyEntry::new(offer);
-    entry.note = note;
+    entry.note = text;
     state.modals.open(Modal::KeyEntry(Box::new(entry)));
 }
 
-pub fn enter_key(state: &State, key: Secret) -> Vec<ScreenEffect> {
+pub fn enter_key(state: &State, secret: Secret) -> Vec<ScreenEffect> {
     let Some(offer) = &state.connecting.chosen else { return Vec::new() };
-    let request = ConnectRequest::Models { provider: offer.id.clone(), key: Some(key) };
+    let request = ConnectRequest::Models { provider: offer.id.clone(), key: Some(secret) };
     vec![ScreenEffect::Connect(request)]
 }
 
@@ -98,12 +98,12 @@ fn set_providers(
         about: Some(offer.about.clone()),
         ..PickerRow::default()
     };
-    let other = PickerRow {
-        label: words::OTHER_SERVER.text(state.appearance.lang).to_owned(),
-        about: Some(words::OTHER_SERVER_ABOUT.into()),
+    let picker_row = PickerRow {
+        label: phrases::OTHER_SERVER.text(state.appearance.lang).to_owned(),
+        about: Some(phrases::OTHER_SERVER_ABOUT.into()),
         ..PickerRow::default()
     };
-    let rows = offers.iter().map(row).chain([other]).collect();
+    let rows = offers.iter().map(row).chain([picker_row]).collect();
     state.connecting.providers = offers;
     // The user may have left it meanwhile.
     let Some(picker) = state.modals.picker_mut().filter(|it| it.topic() == Topic::Provider) else {
@@ -133,7 +133,7 @@ fn set_models(state: &mut State, listed: ListedModels) {
     match listed {
         Ok(models) if models.is_empty() => {
             state.modals.pop();
-            let say = words::NO_MODELS_LISTED.with("name", offer.name.as_str());
+            let say = phrases::NO_MODELS_LISTED.with("name", offer.name.as_str());
             state.transcript.add_notice(Notice::error(say.with("id", offer.id)));
         }
         Ok(models) => {

@@ -56,10 +56,10 @@ pub fn fill(buf: &mut Buffer, style: Style) {
 
 /// Paints a panel behind what is drawn in `area`: its surface, and a bar in the first column. Where
 /// panels are not painted, this does nothing.
-pub fn panel(area: Rect, buf: &mut Buffer, theme: &Theme, bar: Style) {
+pub fn panel(area: Rect, buf: &mut Buffer, theme: &Theme, style: Style) {
     surface(area, buf, theme);
     if theme.has_surfaces() {
-        buf.set_style(Rect { width: area.width.min(1), ..area }, bar);
+        buf.set_style(Rect { width: area.width.min(1), ..area }, style);
     }
 }
 

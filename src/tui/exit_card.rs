@@ -3,7 +3,7 @@
 
 use super::state::State;
 use super::{status, text};
-use avocet_core::i18n::{LocalizedText, cli, plural, screen as words};
+use avocet_core::i18n::{LocalizedText, cli, plural, screen as phrases};
 
 /// Its lines; none without a conversation that can be resumed.
 pub fn lines(state: &State) -> Vec<LocalizedText> {
@@ -12,20 +12,20 @@ pub fn lines(state: &State) -> Vec<LocalizedText> {
         return Vec::new();
     }
     let usage = facts.usage;
-    let tokens = words::STATUS_TOKENS
+    let tokens = phrases::STATUS_TOKENS
         .with("in", status::format_count(usage.input_tokens))
         .with("out", status::format_count(usage.output_tokens));
     let mut said = match state.side_panel.changed_files() {
         0 => tokens,
-        files => words::EXIT_FILES
-            .with("files", plural(files, words::START_CHANGED_ONE, words::START_CHANGED))
+        files => phrases::EXIT_FILES
+            .with("files", plural(files, phrases::START_CHANGED_ONE, phrases::START_CHANGED))
             .with("tokens", tokens),
     };
     if !usage.cost.is_zero() {
-        said = words::EXIT_COST.with("said", said).with("cost", usage.cost.to_string());
+        said = phrases::EXIT_COST.with("said", said).with("cost", usage.cost.to_string());
     }
     let title = Some(text::single_line(&facts.title)).filter(|title| !title.is_empty());
     let title = title.map(|title| cli::DOCTOR_LINE.with("text", title));
-    let resume = words::EXIT_RESUME.with("id", facts.session.as_str());
+    let resume = phrases::EXIT_RESUME.with("id", facts.session.as_str());
     title.into_iter().chain([said, resume]).collect()
 }

@@ -13,7 +13,7 @@ use super::draw::{self, DrawContext};
 use super::fuzzy_list::{self, ListSelection, RowStyle};
 use super::keys::KeyAction;
 use super::text;
-use avocet_core::i18n::{common, input as words};
+use avocet_core::i18n::{common, input as phrases};
 
 mod finder;
 mod matcher;
@@ -74,14 +74,14 @@ impl FileList {
     }
 
     /// Takes results. Those for another query came too late.
-    pub fn set_matches(&mut self, mut found: FileMatches) {
-        if self.query() == Some(found.query.as_str()) {
-            found.add_names(&self.resources);
+    pub fn set_matches(&mut self, mut matches: FileMatches) {
+        if self.query() == Some(matches.query.as_str()) {
+            matches.add_names(&self.resources);
             // A moved selection stays on its item; an unmoved one stays on the first.
             let kept = self.selected_path().filter(|_| self.selection.is_moved());
-            let place = kept.and_then(|kept| found.hits.iter().position(|hit| hit.path == kept));
+            let place = kept.and_then(|kept| matches.hits.iter().position(|hit| hit.path == kept));
             self.selection = place.map(ListSelection::at).unwrap_or_default();
-            self.matches = found;
+            self.matches = matches;
         }
     }
 
@@ -127,7 +127,7 @@ impl FileList {
             return;
         }
         let Some(area) = fuzzy_list::list_area(hits.len(), above) else { return };
-        let title = words::FILES_TITLE.text(cx.lang);
+        let title = phrases::FILES_TITLE.text(cx.lang);
         let rows = fuzzy_list::draw_head(area, buf, cx, title, self.count(cx));
         self.selection.draw_rows(hits.len(), rows, buf, cx.theme, |row, area, buf, style| {
             if let Some(hit) = hits.get(row) {
@@ -142,7 +142,7 @@ impl FileList {
             MatchCoverage::Searching => Some(common::SEARCHING.text(cx.lang).to_owned()),
             MatchCoverage::Complete => None,
             MatchCoverage::Truncated => {
-                Some(words::FILES_CUT.with("n", self.matches.names_read).text(cx.lang))
+                Some(phrases::FILES_CUT.with("n", self.matches.names_read).text(cx.lang))
             }
         };
         self.selection.count(self.matches.match_count, note.as_deref())

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use avocet_safety::absolute;
 
 /// Names that are read in one folder.
-const MOST: usize = 2_000;
+const MAX_NAMES: usize = 2_000;
 
 /// The folders in one place, each as the user would type it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl FolderFinder {
 }
 
 fn list(lead: String, place: &PathBuf) -> FolderListing {
-    let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MOST);
+    let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MAX_NAMES);
     let names = entries.filter(|entry| entry.path().is_dir()).filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
         (!name.contains(char::is_control)).then_some(name)

@@ -16,7 +16,7 @@ pub const FRAME: Millis = 16;
 /// The cost of a frame; with the size of the bucket this makes fewer than sixty in any second.
 const COST: Millis = 18;
 /// The size of the bucket: frames that may follow each other at once.
-const PURSE: Millis = 4 * COST;
+const BUCKET_SIZE: Millis = 4 * COST;
 /// The interval between frames of what may wait.
 const LEISURE: Millis = 34;
 
@@ -96,8 +96,8 @@ impl FrameLimiter {
 
     /// When the next frame is due; `None` when nothing has changed.
     pub fn due(&self) -> Option<Millis> {
-        let affordable = (self.full_at + COST).saturating_sub(PURSE);
-        let spared = (self.full_at + 2 * COST).saturating_sub(PURSE);
+        let affordable = (self.full_at + COST).saturating_sub(BUCKET_SIZE);
+        let spared = (self.full_at + 2 * COST).saturating_sub(BUCKET_SIZE);
         let beat = self.last_frame.map_or(0, |drawn| drawn + LEISURE);
         match self.urgency {
             Urgency::None => None,

@@ -16,7 +16,7 @@ use super::theme::Theme;
 
 /// Rows visible at once over the input on a low screen, and the width below which there are none.
 const ROWS: usize = 8;
-const NARROWEST: u16 = 12;
+const MIN_WIDTH: u16 = 12;
 
 /// A query, matched against one text after another.
 pub struct FuzzyMatcher {
@@ -182,7 +182,7 @@ pub fn list_area(len: usize, above: Rect) -> Option<Rect> {
     let most = ROWS.max(usize::from(above.height) / 2);
     let rows = len.min(most).min(above.height.saturating_sub(1).into());
     let height = u16::try_from(rows + 1).unwrap_or(1);
-    (above.width >= NARROWEST && height <= above.height).then(|| Rect {
+    (above.width >= MIN_WIDTH && height <= above.height).then(|| Rect {
         y: above.bottom() - height,
         height,
         ..above

@@ -272,7 +272,9 @@ impl QuestionGuard {
 
     /// Routes a key, and updates the focus.
     pub fn route_key(&mut self, kind: KeyKind, now: Millis, draft: bool) -> Route {
-        let (target, ready) = (self.target(now, draft), self.is_ready(now));
+        let target = self.target(now, draft);
+        let ready = self.is_ready(now);
+
         self.record_key(now);
         match (target, kind) {
             (KeyTarget::Question, KeyKind::Tab | KeyKind::Esc) if draft => {

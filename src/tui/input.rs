@@ -33,7 +33,7 @@ const STALLED: Duration = Duration::from_secs(2);
 /// The longest answer that is kept, in bytes. The rest of a longer one is dropped.
 const ANSWER: usize = 4096;
 /// The longest paste without brackets that is one edit, in characters.
-const LONGEST: usize = 2 << 20;
+const MAX_LENGTH: usize = 2 << 20;
 /// The longest paste that is kept, in bytes. The input's own limit is far lower.
 const PASTE: usize = 16 << 20;
 
@@ -123,7 +123,7 @@ impl Parser {
         let ends = self.pending_keys.last().and_then(pasteable_char).is_some_and(is_line_end);
         let plain = matches!(self.state, ParserState::Ground | ParserState::Character { .. });
         plain
-            && (2..LONGEST).contains(&self.pending_keys.len())
+            && (2..MAX_LENGTH).contains(&self.pending_keys.len())
             && (ends || has_lines(&self.pending_keys))
     }
 
@@ -399,10 +399,10 @@ impl Paste {
         if self.end_marks < 2 {
             return (text, tail);
         }
-        let mut rest = Parser::default();
-        rest.feed(tail);
-        rest.flush_keys();
-        let typed = rest.out.into_iter().map(|heard| match heard {
+        let mut parser = Parser::default();
+        parser.feed(tail);
+        parser.flush_keys();
+        let typed = parser.out.into_iter().map(|heard| match heard {
             TerminalInput::Event(Event::Key(key)) => {
                 pasteable_char(&key).map(String::from).unwrap_or_default()
             }

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::draw::{self, DrawContext};
 use super::text;
-use avocet_core::i18n::screen as words;
+use avocet_core::i18n::screen as phrases;
 use avocet_core::protocol::JobInfo;
 
 /// Rows that are shown; the other jobs are counted.
@@ -25,13 +25,13 @@ pub fn draw(jobs: &[JobInfo], area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>
     let all = running(jobs).count();
     let mut lines = Vec::new();
     for (at, job) in running(jobs).take(SHOWN).enumerate() {
-        let label = words::JOB_ROW.with("id", job.id).text(cx.lang);
+        let label = phrases::JOB_ROW.with("id", job.id).text(cx.lang);
         let mut more = String::new();
         for port in &job.ports {
             more += &format!(" :{port}");
         }
         if at + 1 == SHOWN && all > SHOWN {
-            more += &words::JOBS_MORE.with("n", all - SHOWN).text(cx.lang);
+            more += &phrases::JOBS_MORE.with("n", all - SHOWN).text(cx.lang);
         }
         let used = text::width(&label) + text::width(&more) + 2;
         let line = text::elide_end(&text::single_line(&job.line), room.saturating_sub(used));

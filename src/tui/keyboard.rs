@@ -16,9 +16,9 @@ use super::input::{Parser, TerminalInput};
 use crossterm::event::{Event, KeyCode};
 
 /// Reads that may wait for the screen. Further input waits in the kernel.
-const ROOM: usize = 16;
+const CAPACITY: usize = 16;
 /// How long the thread may take to release the terminal.
-const GRACE: Duration = Duration::from_millis(200);
+const GRACE_PERIOD: Duration = Duration::from_millis(200);
 /// The size of one read, in bytes.
 const CHUNK: usize = 64 * 1024;
 /// The most that is read before it is delivered, in bytes.
@@ -55,7 +55,7 @@ impl Keyboard {
         if self.reader.is_some() {
             return;
         }
-        let (out, keys) = channel(ROOM);
+        let (out, keys) = channel(CAPACITY);
         let started = io::pipe().and_then(|(stopped, stop)| {
             let work = move || {
                 if let Err(error) = read(&out, &stopped) {
@@ -75,7 +75,7 @@ impl Keyboard {
     pub fn release(&mut self) {
         let Some(Reader { mut keys, stop }) = self.reader.take() else { return };
         drop(stop);
-        let end = std::time::Instant::now() + GRACE;
+        let end = std::time::Instant::now() + GRACE_PERIOD;
         loop {
             match keys.try_recv() {
                 Ok(keys) => self.buffered.extend(keys),
@@ -119,13 +119,13 @@ impl Drop for Keyboard {
 }
 
 /// Reads until it is told to stop, or the screen is gone.
-fn read(out: &Sender<Vec<ReadResult>>, stopped: &PipeReader) -> io::Result<()> {
+fn read(sender: &Sender<Vec<ReadResult>>, stopped: &PipeReader) -> io::Result<()> {
     let mut parser = Parser::default();
     let mut chunk = vec![0; CHUNK];
     loop {
         let heard = match wait(stopped, parser.pending_timeout())? {
             PollOutcome::Stop => {
-                deliver(out, parser.timeout());
+                deliver(sender, parser.timeout());
                 return Ok(());
             }
             PollOutcome::TimeOut => parser.timeout(),
@@ -148,15 +148,15 @@ fn read(out: &Sender<Vec<ReadResult>>, stopped: &PipeReader) -> io::Result<()> {
                 parser.take_events()
             }
         };
-        if !deliver(out, heard) {
+        if !deliver(sender, heard) {
             return Ok(());
         }
     }
 }
 
 /// False when the screen takes no more keys.
-fn deliver(out: &Sender<Vec<ReadResult>>, heard: Vec<TerminalInput>) -> bool {
-    heard.is_empty() || out.blocking_send(heard.into_iter().map(Ok).collect()).is_ok()
+fn deliver(sender: &Sender<Vec<ReadResult>>, inputs: Vec<TerminalInput>) -> bool {
+    inputs.is_empty() || sender.blocking_send(inputs.into_iter().map(Ok).collect()).is_ok()
 }
 
 /// Sleeps until there is something to read, until it must stop, or until the time is over.

@@ -6,7 +6,7 @@ use toml_edit::{Document, Item};
 
 use super::keys::{self, Chord, EditAction, KEYS, KeyAction, KeyBinding, KeyContext, ScrollAction};
 use avocet_config::suggest;
-use avocet_core::i18n::{LocalizedText, PhraseValue, screen as words};
+use avocet_core::i18n::{LocalizedText, PhraseValue, screen as phrases};
 
 /// The word for a key that does nothing any more.
 const NONE: &str = "none";
@@ -120,7 +120,7 @@ impl Keymap {
 
     /// Reads the text of `keys.toml`. A row that is wrong is reported and left out.
     pub fn parse(text: &str) -> Keymap {
-        let mut map = Keymap::default();
+        let mut keymap = Keymap::default();
         let line_of = |at: Option<usize>| {
             let before = text.get(..at.unwrap_or(0)).unwrap_or_default();
             before.matches('\n').count() + 1
@@ -129,8 +129,8 @@ impl Keymap {
             Ok(document) => document,
             Err(error) => {
                 let why = error.message().lines().next().unwrap_or_default().to_owned();
-                map.report(line_of(error.span().map(|span| span.start)), why);
-                return map;
+                keymap.report(line_of(error.span().map(|span| span.start)), why);
+                return keymap;
             }
         };
         for (name, item) in document.iter() {
@@ -138,22 +138,23 @@ impl Keymap {
             let context = CONTEXTS.iter().find(|(known, _)| *known == name);
             let (Some((_, context)), Some(table)) = (context, item.as_table_like()) else {
                 let known = CONTEXTS.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ");
-                map.report(line, words::KEYMAP_CONTEXT.with("name", name).with("known", known));
+                keymap
+                    .report(line, phrases::KEYMAP_CONTEXT.with("name", name).with("known", known));
                 continue;
             };
             for (chord, action) in table.iter() {
                 let line = line_of(action.span().map(|span| span.start));
                 match user_binding(*context, chord, action) {
-                    Ok(binding) => map.bindings.push(binding),
-                    Err(why) => map.report(line, why),
+                    Ok(binding) => keymap.bindings.push(binding),
+                    Err(why) => keymap.report(line, why),
                 }
             }
         }
-        map
+        keymap
     }
 
     fn report(&mut self, line: usize, why: impl Into<PhraseValue>) {
-        self.problems.push(words::KEYMAP_LINE.with("line", line).with("why", why));
+        self.problems.push(phrases::KEYMAP_LINE.with("line", line).with("why", why));
     }
 
     /// The key to act on in place of this one; `None`: the key does nothing. The first context that
@@ -209,19 +210,19 @@ fn user_binding(
     written: &str,
     action: &Item,
 ) -> Result<UserBinding, LocalizedText> {
-    let chord = parse_chord(written).ok_or_else(|| words::KEYMAP_KEY.with("key", written))?;
+    let chord = parse_chord(written).ok_or_else(|| phrases::KEYMAP_KEY.with("key", written))?;
     let is_letter = matches!(chord.code, KeyCode::Char(_)) && chord.modifiers.is_empty();
     let types = !matches!(
         context,
         KeyContext::EmptyInput | KeyContext::Page | KeyContext::Diff | KeyContext::SearchResults
     );
     if is_letter && types {
-        return Err(words::KEYMAP_LETTER.with("key", written));
+        return Err(phrases::KEYMAP_LETTER.with("key", written));
     }
     let event = KeyEvent::new(chord.code, chord.modifiers);
     let built_in = keys::action(KeyContext::Anywhere, &event);
     if matches!(built_in, Some(KeyAction::Interrupt | KeyAction::Stop)) {
-        return Err(words::KEYMAP_RESERVED.with("key", written));
+        return Err(phrases::KEYMAP_RESERVED.with("key", written));
     }
     let value = action.to_string();
     let name = action.as_str().unwrap_or(value.trim());
@@ -231,19 +232,19 @@ fn user_binding(
     let Some((_, action)) = ACTIONS.iter().find(|(known, _)| *known == name) else {
         let near = suggest::nearest(name, ACTIONS.iter().map(|(known, _)| *known));
         return Err(match near.first() {
-            Some(near) => words::KEYMAP_ACTION_NEAR.with("name", name).with("near", *near),
-            None => words::KEYMAP_ACTION.with("name", name),
+            Some(near) => phrases::KEYMAP_ACTION_NEAR.with("name", name).with("near", *near),
+            None => phrases::KEYMAP_ACTION.with("name", name),
         });
     };
     let meaning = built_in_chord(context, *action);
-    let meaning = meaning.ok_or_else(|| words::KEYMAP_NOT_HERE.with("name", name))?;
+    let meaning = meaning.ok_or_else(|| phrases::KEYMAP_NOT_HERE.with("name", name))?;
     Ok(UserBinding { context, chord, meaning: Some((*action, meaning)) })
 }
 
 /// A built-in key that does this in a context.
 fn built_in_chord(context: KeyContext, action: KeyAction) -> Option<Chord> {
-    let of = |place: KeyContext| {
-        let rows = KEYS.iter().filter(move |key| key.context == place && key.action == action);
+    let of = |cx: KeyContext| {
+        let rows = KEYS.iter().filter(move |key| key.context == cx && key.action == action);
         rows.flat_map(|row| row.chords.iter().copied())
     };
     // A key of another context counts where this one does not use it otherwise.

@@ -5,7 +5,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use avocet_core::i18n::{Lang, Phrase, common, input, screen as words};
+use avocet_core::i18n::{Lang, Phrase, common, input, screen as phrases};
 
 /// The context of a key. The first context that knows a key wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,42 +175,42 @@ use ScrollAction as S;
 
 #[rustfmt::skip]
 pub const KEYS: &[KeyBinding] = &[
-    binding(KeyContext::RunningStep, &[ctrl('b')], KeyAction::Background, words::KEY_BACKGROUND),
+    binding(KeyContext::RunningStep, &[ctrl('b')], KeyAction::Background, phrases::KEY_BACKGROUND),
 
     binding(EmptyInput, &[ctrl('d')], Quit, common::QUIT),
-    binding(EmptyInput, &[key(Char('?')), key(Char('？'))], KeyAction::Help, words::KEY_HELP),
-    binding(EmptyInput, &[key(Home)], KeyAction::Scroll(S::Top), words::KEY_TOP),
-    binding(EmptyInput, &[key(End)], KeyAction::Scroll(S::Bottom), words::KEY_BOTTOM),
+    binding(EmptyInput, &[key(Char('?')), key(Char('？'))], KeyAction::Help, phrases::KEY_HELP),
+    binding(EmptyInput, &[key(Home)], KeyAction::Scroll(S::Top), phrases::KEY_TOP),
+    binding(EmptyInput, &[key(End)], KeyAction::Scroll(S::Bottom), phrases::KEY_BOTTOM),
 
-    binding(Input, &[key(Enter)], Send, words::KEY_SEND),
-    binding(Input, &[ctrl('j'), alt_key(Enter), shift(Enter)], KeyAction::Edit(InsertNewline), words::KEY_BREAK),
-    binding(Input, &[key(Up)], KeyAction::Up, words::KEY_UP),
-    binding(Input, &[key(Down)], KeyAction::Down, words::KEY_DOWN),
+    binding(Input, &[key(Enter)], Send, phrases::KEY_SEND),
+    binding(Input, &[ctrl('j'), alt_key(Enter), shift(Enter)], KeyAction::Edit(InsertNewline), phrases::KEY_BREAK),
+    binding(Input, &[key(Up)], KeyAction::Up, phrases::KEY_UP),
+    binding(Input, &[key(Down)], KeyAction::Down, phrases::KEY_DOWN),
     alternative(Input, &[ctrl_key(Enter)], KeyAction::Edit(InsertNewline)),
     alternative(Input, &[ctrl('n')], KeyAction::Down),
-    binding(Input, &[key(KeyCode::Left), ctrl('b')], KeyAction::Edit(Left), words::KEY_LEFT),
-    binding(Input, &[key(KeyCode::Right)], KeyAction::Edit(Right), words::KEY_RIGHT),
-    binding(Input, &[ctrl_key(KeyCode::Left), alt('b')], KeyAction::Edit(WordLeft), words::KEY_WORD_LEFT),
-    binding(Input, &[ctrl_key(KeyCode::Right), alt('f')], KeyAction::Edit(WordRight), words::KEY_WORD_RIGHT),
+    binding(Input, &[key(KeyCode::Left), ctrl('b')], KeyAction::Edit(Left), phrases::KEY_LEFT),
+    binding(Input, &[key(KeyCode::Right)], KeyAction::Edit(Right), phrases::KEY_RIGHT),
+    binding(Input, &[ctrl_key(KeyCode::Left), alt('b')], KeyAction::Edit(WordLeft), phrases::KEY_WORD_LEFT),
+    binding(Input, &[ctrl_key(KeyCode::Right), alt('f')], KeyAction::Edit(WordRight), phrases::KEY_WORD_RIGHT),
     alternative(Input, &[alt_key(KeyCode::Left)], KeyAction::Edit(WordLeft)),
     alternative(Input, &[alt_key(KeyCode::Right)], KeyAction::Edit(WordRight)),
-    binding(Input, &[key(Home), ctrl('a')], KeyAction::Edit(LineStart), words::KEY_LINE_START),
-    binding(Input, &[key(End), ctrl('e')], KeyAction::Edit(LineEnd), words::KEY_LINE_END),
+    binding(Input, &[key(Home), ctrl('a')], KeyAction::Edit(LineStart), phrases::KEY_LINE_START),
+    binding(Input, &[key(End), ctrl('e')], KeyAction::Edit(LineEnd), phrases::KEY_LINE_END),
     alternative(Input, &[key(Backspace), shift(Backspace), ctrl('h')], KeyAction::Edit(DeleteBack)),
     alternative(Input, &[key(KeyCode::Delete), ctrl('d')], KeyAction::Edit(Delete)),
-    binding(Input, &[ctrl('w'), alt_key(Backspace)], KeyAction::Edit(DeleteWordBack), words::KEY_DELETE_WORD_BACK),
+    binding(Input, &[ctrl('w'), alt_key(Backspace)], KeyAction::Edit(DeleteWordBack), phrases::KEY_DELETE_WORD_BACK),
     alternative(Input, &[ctrl_key(Backspace)], KeyAction::Edit(DeleteWordBack)),
-    binding(Input, &[alt('d'), ctrl_key(KeyCode::Delete)], KeyAction::Edit(DeleteWord), words::KEY_DELETE_WORD),
-    binding(Input, &[ctrl('u')], KeyAction::Edit(KillToStart), words::KEY_KILL_TO_START),
-    binding(Input, &[ctrl('k')], KeyAction::Edit(KillToEnd), words::KEY_KILL_TO_END),
-    binding(Input, &[ctrl('y')], KeyAction::Edit(Yank), words::KEY_YANK),
-    binding(Input, &[ctrl('_'), alt('z')], KeyAction::Edit(Undo), words::KEY_UNDO),
+    binding(Input, &[alt('d'), ctrl_key(KeyCode::Delete)], KeyAction::Edit(DeleteWord), phrases::KEY_DELETE_WORD),
+    binding(Input, &[ctrl('u')], KeyAction::Edit(KillToStart), phrases::KEY_KILL_TO_START),
+    binding(Input, &[ctrl('k')], KeyAction::Edit(KillToEnd), phrases::KEY_KILL_TO_END),
+    binding(Input, &[ctrl('y')], KeyAction::Edit(Yank), phrases::KEY_YANK),
+    binding(Input, &[ctrl('_'), alt('z')], KeyAction::Edit(Undo), phrases::KEY_UNDO),
     alternative(Input, &[ctrl('7'), ctrl('/')], KeyAction::Edit(Undo)),
-    binding(Input, &[alt('Z'), alt('_')], KeyAction::Edit(Redo), words::KEY_REDO),
-    binding(Input, &[shift(Tab)], KeyAction::NextMode, words::KEY_NEXT_MODE),
+    binding(Input, &[alt('Z'), alt('_')], KeyAction::Edit(Redo), phrases::KEY_REDO),
+    binding(Input, &[shift(Tab)], KeyAction::NextMode, phrases::KEY_NEXT_MODE),
     alternative(Input, &[key(KeyCode::BackTab), shift(KeyCode::BackTab)], KeyAction::NextMode),
-    binding(Input, &[key(Tab)], Suggest, words::KEY_SUGGEST),
-    binding(Input, &[alt('1')], SuggestNth, words::KEY_SUGGEST_NTH),
+    binding(Input, &[key(Tab)], Suggest, phrases::KEY_SUGGEST),
+    binding(Input, &[alt('1')], SuggestNth, phrases::KEY_SUGGEST_NTH),
     alternative(Input, &[alt('2'), alt('3'), alt('4'), alt('5'), alt('6'), alt('7'), alt('8'), alt('9')], SuggestNth),
 
     binding(Input, &[ctrl('r')], KeyAction::SearchHistory, input::KEY_SEARCH),
@@ -223,41 +223,41 @@ pub const KEYS: &[KeyBinding] = &[
     binding(KeyContext::HistorySearch, &[key(Esc), ctrl('c'), ctrl('g')], Close, input::KEY_AS_IT_WAS),
     alternative(KeyContext::HistorySearch, &[key(Backspace), shift(Backspace), ctrl('h')], KeyAction::Edit(DeleteBack)),
 
-    binding(Palette, &[key(Down), ctrl('n')], Next, words::KEY_NEXT),
-    binding(Palette, &[key(Up), ctrl('p')], Previous, words::KEY_PREVIOUS),
-    binding(Palette, &[key(Tab)], Complete, words::KEY_COMPLETE),
-    binding(Palette, &[key(Enter)], Accept, words::KEY_ACCEPT),
-    binding(Palette, &[key(Esc)], Close, words::KEY_CLOSE),
+    binding(Palette, &[key(Down), ctrl('n')], Next, phrases::KEY_NEXT),
+    binding(Palette, &[key(Up), ctrl('p')], Previous, phrases::KEY_PREVIOUS),
+    binding(Palette, &[key(Tab)], Complete, phrases::KEY_COMPLETE),
+    binding(Palette, &[key(Enter)], Accept, phrases::KEY_ACCEPT),
+    binding(Palette, &[key(Esc)], Close, phrases::KEY_CLOSE),
 
-    binding(KeyContext::Queue, &[key(Up)], Previous, words::KEY_PREVIOUS),
-    binding(KeyContext::Queue, &[key(Down)], Next, words::KEY_NEXT),
+    binding(KeyContext::Queue, &[key(Up)], Previous, phrases::KEY_PREVIOUS),
+    binding(KeyContext::Queue, &[key(Down)], Next, phrases::KEY_NEXT),
     binding(KeyContext::Queue, &[key(Enter)], Accept, input::KEY_QUEUE_EDIT),
     binding(KeyContext::Queue, &[key(KeyCode::Delete), key(Backspace)], KeyAction::Remove, input::KEY_QUEUE_REMOVE),
-    binding(KeyContext::Queue, &[key(Esc), ctrl('c')], Close, words::KEY_CLOSE),
+    binding(KeyContext::Queue, &[key(Esc), ctrl('c')], Close, phrases::KEY_CLOSE),
 
-    binding(KeyContext::Search, &[key(Enter), key(Down)], Next, words::KEY_FOUND_NEXT),
-    binding(KeyContext::Search, &[shift(Enter), key(Up)], Previous, words::KEY_FOUND_PREVIOUS),
-    binding(KeyContext::Search, &[key(Esc), ctrl('c')], Close, words::KEY_CLOSE),
+    binding(KeyContext::Search, &[key(Enter), key(Down)], Next, phrases::KEY_FOUND_NEXT),
+    binding(KeyContext::Search, &[shift(Enter), key(Up)], Previous, phrases::KEY_FOUND_PREVIOUS),
+    binding(KeyContext::Search, &[key(Esc), ctrl('c')], Close, phrases::KEY_CLOSE),
     alternative(KeyContext::Search, &[ctrl('f')], KeyAction::Search),
-    binding(SearchResults, &[key(Char('n'))], Next, words::KEY_FOUND_NEXT),
-    binding(SearchResults, &[key(Char('N'))], Previous, words::KEY_FOUND_PREVIOUS),
-    binding(SearchResults, &[key(Char('/'))], KeyAction::Search, words::KEY_FOUND_OTHER),
+    binding(SearchResults, &[key(Char('n'))], Next, phrases::KEY_FOUND_NEXT),
+    binding(SearchResults, &[key(Char('N'))], Previous, phrases::KEY_FOUND_PREVIOUS),
+    binding(SearchResults, &[key(Char('/'))], KeyAction::Search, phrases::KEY_FOUND_OTHER),
 
-    binding(Question, &[key(Down), key(KeyCode::Right)], Next, words::KEY_NEXT),
-    binding(Question, &[key(Tab)], Next, words::KEY_QUESTION_TAB),
-    binding(Question, &[key(Up), key(KeyCode::Left)], Previous, words::KEY_PREVIOUS),
+    binding(Question, &[key(Down), key(KeyCode::Right)], Next, phrases::KEY_NEXT),
+    binding(Question, &[key(Tab)], Next, phrases::KEY_QUESTION_TAB),
+    binding(Question, &[key(Up), key(KeyCode::Left)], Previous, phrases::KEY_PREVIOUS),
     alternative(Question, &[key(KeyCode::BackTab), shift(KeyCode::BackTab)], Previous),
-    binding(Question, &[key(Enter)], Accept, words::KEY_CHOOSE),
-    binding(Question, &[key(Char(' ')), key(Char('　'))], More, words::KEY_MORE),
-    binding(Question, &[key(PageDown)], KeyAction::Scroll(S::PageDown), words::KEY_QUESTION_DOWN),
-    binding(Question, &[key(PageUp)], KeyAction::Scroll(S::PageUp), words::KEY_QUESTION_UP),
-    binding(Question, &[key(End), key(Char('G'))], KeyAction::Scroll(S::Bottom), words::KEY_QUESTION_END),
-    binding(Question, &[key(Home), key(Char('g'))], KeyAction::Scroll(S::Top), words::KEY_QUESTION_TOP),
-    binding(Question, &[key(Char('d'))], KeyAction::Details, words::KEY_QUESTION_DETAILS),
-    binding(Question, &[key(Char('/'))], KeyAction::Palette, words::KEY_QUESTION_LINE),
-    binding(Question, &[key(Esc)], Close, words::KEY_REJECT),
+    binding(Question, &[key(Enter)], Accept, phrases::KEY_CHOOSE),
+    binding(Question, &[key(Char(' ')), key(Char('　'))], More, phrases::KEY_MORE),
+    binding(Question, &[key(PageDown)], KeyAction::Scroll(S::PageDown), phrases::KEY_QUESTION_DOWN),
+    binding(Question, &[key(PageUp)], KeyAction::Scroll(S::PageUp), phrases::KEY_QUESTION_UP),
+    binding(Question, &[key(End), key(Char('G'))], KeyAction::Scroll(S::Bottom), phrases::KEY_QUESTION_END),
+    binding(Question, &[key(Home), key(Char('g'))], KeyAction::Scroll(S::Top), phrases::KEY_QUESTION_TOP),
+    binding(Question, &[key(Char('d'))], KeyAction::Details, phrases::KEY_QUESTION_DETAILS),
+    binding(Question, &[key(Char('/'))], KeyAction::Palette, phrases::KEY_QUESTION_LINE),
+    binding(Question, &[key(Esc)], Close, phrases::KEY_REJECT),
 
-    binding(Page, &[key(Esc), key(Char('q')), key(Char('?'))], Close, words::KEY_CLOSE),
+    binding(Page, &[key(Esc), key(Char('q')), key(Char('?'))], Close, phrases::KEY_CLOSE),
     alternative(Page, &[key(F(1)), ctrl('c'), key(Enter)], Close),
     alternative(Page, &[key(Down), key(Char('j'))], Next),
     alternative(Page, &[key(Up), key(Char('k'))], Previous),
@@ -265,45 +265,45 @@ pub const KEYS: &[KeyBinding] = &[
     alternative(Page, &[key(Home)], KeyAction::Scroll(S::Top)),
     alternative(Page, &[key(End)], KeyAction::Scroll(S::Bottom)),
 
-    binding(Diff, &[key(Down), key(KeyCode::Right), key(Tab), key(Char('n'))], Next, words::KEY_NEXT_FILE),
-    binding(Diff, &[key(Up), key(KeyCode::Left), key(Char('p'))], Previous, words::KEY_PREVIOUS_FILE),
+    binding(Diff, &[key(Down), key(KeyCode::Right), key(Tab), key(Char('n'))], Next, phrases::KEY_NEXT_FILE),
+    binding(Diff, &[key(Up), key(KeyCode::Left), key(Char('p'))], Previous, phrases::KEY_PREVIOUS_FILE),
     alternative(Diff, &[key(KeyCode::BackTab), shift(KeyCode::BackTab)], Previous),
-    binding(Diff, &[key(Char('j'))], KeyAction::Scroll(S::LineDown), words::KEY_LINE_DOWN),
-    binding(Diff, &[key(Char('k'))], KeyAction::Scroll(S::LineUp), words::KEY_LINE_UP),
+    binding(Diff, &[key(Char('j'))], KeyAction::Scroll(S::LineDown), phrases::KEY_LINE_DOWN),
+    binding(Diff, &[key(Char('k'))], KeyAction::Scroll(S::LineUp), phrases::KEY_LINE_UP),
 
-    binding(Anywhere, &[ctrl('c')], Interrupt, words::KEY_INTERRUPT),
-    binding(Anywhere, &[key(Esc)], Stop, words::KEY_STOP),
-    binding(Anywhere, &[ctrl('p')], KeyAction::Palette, words::KEY_PALETTE),
-    binding(Anywhere, &[key(F(1))], KeyAction::Help, words::KEY_HELP),
-    binding(Anywhere, &[ctrl('o')], Steps, words::KEY_STEPS),
-    binding(Anywhere, &[key(F(3)), alt('p')], KeyAction::SidePanel, words::KEY_SIDE_PANEL),
+    binding(Anywhere, &[ctrl('c')], Interrupt, phrases::KEY_INTERRUPT),
+    binding(Anywhere, &[key(Esc)], Stop, phrases::KEY_STOP),
+    binding(Anywhere, &[ctrl('p')], KeyAction::Palette, phrases::KEY_PALETTE),
+    binding(Anywhere, &[key(F(1))], KeyAction::Help, phrases::KEY_HELP),
+    binding(Anywhere, &[ctrl('o')], Steps, phrases::KEY_STEPS),
+    binding(Anywhere, &[key(F(3)), alt('p')], KeyAction::SidePanel, phrases::KEY_SIDE_PANEL),
     binding(Anywhere, &[ctrl('f')], KeyAction::Search, common::SEARCH),
-    binding(Anywhere, &[ctrl('C'), alt('c')], KeyAction::Copy, words::KEY_COPY),
-    binding(Anywhere, &[ctrl('t')], KeyAction::Dump, words::KEY_DUMP),
-    binding(Anywhere, &[key(PageUp)], KeyAction::Scroll(S::PageUp), words::KEY_PAGE_UP),
-    binding(Anywhere, &[key(PageDown)], KeyAction::Scroll(S::PageDown), words::KEY_PAGE_DOWN),
-    binding(Anywhere, &[ctrl_key(Home)], KeyAction::Scroll(S::Top), words::KEY_TOP),
-    binding(Anywhere, &[ctrl_key(End)], KeyAction::Scroll(S::Bottom), words::KEY_BOTTOM),
-    binding(Anywhere, &[shift(Up)], KeyAction::Scroll(S::LineUp), words::KEY_LINE_UP),
-    binding(Anywhere, &[shift(Down)], KeyAction::Scroll(S::LineDown), words::KEY_LINE_DOWN),
-    binding(Anywhere, &[ctrl_key(Up), alt_key(Up)], KeyAction::Scroll(S::TurnUp), words::KEY_TURN_UP),
-    binding(Anywhere, &[ctrl_key(Down), alt_key(Down)], KeyAction::Scroll(S::TurnDown), words::KEY_TURN_DOWN),
-    binding(Anywhere, &[key(F(2))], Mouse, words::KEY_MOUSE),
-    binding(Anywhere, &[ctrl('l')], Redraw, words::KEY_REDRAW),
-    binding(Anywhere, &[ctrl('z')], Suspend, words::KEY_SUSPEND),
+    binding(Anywhere, &[ctrl('C'), alt('c')], KeyAction::Copy, phrases::KEY_COPY),
+    binding(Anywhere, &[ctrl('t')], KeyAction::Dump, phrases::KEY_DUMP),
+    binding(Anywhere, &[key(PageUp)], KeyAction::Scroll(S::PageUp), phrases::KEY_PAGE_UP),
+    binding(Anywhere, &[key(PageDown)], KeyAction::Scroll(S::PageDown), phrases::KEY_PAGE_DOWN),
+    binding(Anywhere, &[ctrl_key(Home)], KeyAction::Scroll(S::Top), phrases::KEY_TOP),
+    binding(Anywhere, &[ctrl_key(End)], KeyAction::Scroll(S::Bottom), phrases::KEY_BOTTOM),
+    binding(Anywhere, &[shift(Up)], KeyAction::Scroll(S::LineUp), phrases::KEY_LINE_UP),
+    binding(Anywhere, &[shift(Down)], KeyAction::Scroll(S::LineDown), phrases::KEY_LINE_DOWN),
+    binding(Anywhere, &[ctrl_key(Up), alt_key(Up)], KeyAction::Scroll(S::TurnUp), phrases::KEY_TURN_UP),
+    binding(Anywhere, &[ctrl_key(Down), alt_key(Down)], KeyAction::Scroll(S::TurnDown), phrases::KEY_TURN_DOWN),
+    binding(Anywhere, &[key(F(2))], Mouse, phrases::KEY_MOUSE),
+    binding(Anywhere, &[ctrl('l')], Redraw, phrases::KEY_REDRAW),
+    binding(Anywhere, &[ctrl('z')], Suspend, phrases::KEY_SUSPEND),
 ];
 
 const fn binding(
-    place: KeyContext,
+    cx: KeyContext,
     chords: &'static [Chord],
     action: KeyAction,
-    about: Phrase,
+    phrase: Phrase,
 ) -> KeyBinding {
-    KeyBinding { context: place, chords, action, about: Some(about) }
+    KeyBinding { context: cx, chords, action, about: Some(phrase) }
 }
 
-const fn alternative(place: KeyContext, chords: &'static [Chord], action: KeyAction) -> KeyBinding {
-    KeyBinding { context: place, chords, action, about: None }
+const fn alternative(cx: KeyContext, chords: &'static [Chord], action: KeyAction) -> KeyBinding {
+    KeyBinding { context: cx, chords, action, about: None }
 }
 
 /// The most useful keys, for the manual: without the keys of a question and the small edits, which
@@ -318,8 +318,8 @@ pub fn manual_rows(lang: Lang) -> impl Iterator<Item = (String, String)> {
         let chords: Vec<String> =
             key.chords.iter().map(|chord| format!("`{}`", chord.name())).collect();
         let about = match key.context {
-            EmptyInput => words::ON_AN_EMPTY_INPUT.with("about", about).text(lang),
-            KeyContext::RunningStep => words::WHILE_IT_RUNS.with("about", about).text(lang),
+            EmptyInput => phrases::ON_AN_EMPTY_INPUT.with("about", about).text(lang),
+            KeyContext::RunningStep => phrases::WHILE_IT_RUNS.with("about", about).text(lang),
             _ => about.to_owned(),
         };
         Some((chords.join(" "), about))
@@ -327,9 +327,9 @@ pub fn manual_rows(lang: Lang) -> impl Iterator<Item = (String, String)> {
 }
 
 /// The action of a key in one context; `None` when the context does not know it.
-pub fn action(place: KeyContext, event: &KeyEvent) -> Option<KeyAction> {
+pub fn action(cx: KeyContext, event: &KeyEvent) -> Option<KeyAction> {
     KEYS.iter()
-        .filter(|key| key.context == place)
+        .filter(|key| key.context == cx)
         .find(|key| key.chords.iter().any(|chord| chord.matches(event)))
         .map(|key| key.action)
 }

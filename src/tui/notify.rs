@@ -28,7 +28,9 @@ impl NotifyMethod {
     /// The method for a terminal with these names. Inside tmux and screen only the bell gets
     /// through, whatever the outer terminal is.
     pub fn for_terminal(program: &str, term: &str) -> NotifyMethod {
-        let (program, term) = (program.to_lowercase(), term.to_lowercase());
+        let program = program.to_lowercase();
+        let term = term.to_lowercase();
+
         if program == "tmux" || term.starts_with("tmux") || term.starts_with("screen") {
             return NotifyMethod::Bell;
         }
@@ -51,7 +53,7 @@ impl NotifyMethod {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use avocet_core::i18n::screen as words;
+    use avocet_core::i18n::screen as phrases;
 
     #[test]
     fn a_terminal_gets_a_sequence_it_supports() {
@@ -70,7 +72,7 @@ mod tests {
 
     #[test]
     fn fixed_texts_do_not_end_a_sequence() {
-        for word in [words::RING_DONE, words::RING_ASKS] {
+        for word in [phrases::RING_DONE, phrases::RING_ASKS] {
             for text in [word.en, word.zh] {
                 assert!(!text.contains([';', '\x07', '\x1b']), "{text}");
             }

@@ -11,11 +11,11 @@ use super::fuzzy_list::{self, FuzzyMatcher, ListSelection, RowStyle};
 use super::keymap::Keymap;
 use super::keys::KeyAction;
 use super::text;
-use avocet_core::i18n::{Lang, screen as words};
+use avocet_core::i18n::{Lang, screen as phrases};
 use avocet_present::commands::{self, Candidate, CommandContext, complete};
 
 /// Candidates that are kept at most.
-const MOST: usize = 200;
+const MAX_CANDIDATES: usize = 200;
 /// Commands used last that come first.
 const RECENT: usize = 3;
 
@@ -73,14 +73,14 @@ impl Palette {
     }
 
     /// Matches again, after the input changed. `history`: what was sent, the oldest first.
-    pub fn refresh(&mut self, input: &str, call: &CommandContext<'_>, history: &[String]) {
+    pub fn refresh(&mut self, input: &str, cx: &CommandContext<'_>, history: &[String]) {
         let was_closed = self.stage == CompletionStage::Closed;
         self.stage = stage(input);
         self.is_newly_opened |= was_closed && self.stage == CompletionStage::Name;
         let candidates = match self.stage {
             CompletionStage::Closed => Vec::new(),
-            CompletionStage::Name if input == "/" => recent_first(complete(call, input), history),
-            CompletionStage::Name | CompletionStage::Argument => complete(call, input),
+            CompletionStage::Name if input == "/" => recent_first(complete(cx, input), history),
+            CompletionStage::Name | CompletionStage::Argument => complete(cx, input),
         };
         // A guess is never marked, so that Enter does not run it.
         self.selection = if candidates.first().is_some_and(|first| first.is_certain) {
@@ -88,7 +88,7 @@ impl Palette {
         } else {
             ListSelection::unmarked()
         };
-        self.omitted = candidates.len().saturating_sub(MOST);
+        self.omitted = candidates.len().saturating_sub(MAX_CANDIDATES);
         self.items = find(input, candidates);
         if input.is_empty() {
             self.draft = None;
@@ -183,9 +183,9 @@ impl Palette {
         let Some(area) = fuzzy_list::list_area(self.items.len(), above) else { return };
         let lang = cx.lang;
         let omitted =
-            (self.omitted > 0).then(|| words::QUEUE_MORE.with("n", self.omitted).text(lang));
+            (self.omitted > 0).then(|| phrases::QUEUE_MORE.with("n", self.omitted).text(lang));
         let count = self.selection.count(self.items.len(), omitted.as_deref());
-        let title = words::PALETTE_TITLE.text(lang);
+        let title = phrases::PALETTE_TITLE.text(lang);
         let rows = fuzzy_list::draw_head(area, buf, cx, title, count);
         let about = about_column(&self.items, draw::panel_measure(area));
         self.selection.draw_rows(self.items.len(), rows, buf, cx.theme, |row, area, buf, style| {
@@ -201,9 +201,8 @@ impl Palette {
 /// sooner than names do: a name that is cut may be that of another command.
 fn about_column(found: &[PaletteItem], width: usize) -> usize {
     let widest = |of: &dyn Fn(&PaletteItem) -> usize| found.iter().map(of).max().unwrap_or(0) + 5;
-    let name = |found: &PaletteItem| text::width(&found.candidate.text);
-    let with_hint =
-        |found: &PaletteItem| name(found) + text::width(&found.candidate.hint_or_alias());
+    let name = |item: &PaletteItem| text::width(&item.candidate.text);
+    let with_hint = |item: &PaletteItem| name(item) + text::width(&item.candidate.hint_or_alias());
     let names = widest(&name).min((width * 2 / 3).max(16));
     widest(&with_hint).min((width / 3).max(16)).max(names)
 }
@@ -247,17 +246,17 @@ impl PaletteItem {
 
 /// What was used last comes first.
 fn recent_first(mut candidates: Vec<Candidate>, history: &[String]) -> Vec<Candidate> {
-    let mut first: Vec<Candidate> = Vec::new();
+    let mut first_candidates: Vec<Candidate> = Vec::new();
     for sent in history.iter().rev() {
         let name = sent.split_whitespace().next().unwrap_or_default();
         let at = candidates.iter().position(|candidate| candidate.text == name);
-        first.extend(at.map(|at| candidates.remove(at)));
-        if first.len() == RECENT {
+        first_candidates.extend(at.map(|at| candidates.remove(at)));
+        if first_candidates.len() == RECENT {
             break;
         }
     }
-    first.append(&mut candidates);
-    first
+    first_candidates.append(&mut candidates);
+    first_candidates
 }
 
 /// The part of the input to complete.
@@ -283,7 +282,7 @@ fn find(input: &str, candidates: Vec<Candidate>) -> Vec<PaletteItem> {
     let mut fuzzy = FuzzyMatcher::new(typed);
     candidates
         .into_iter()
-        .take(MOST)
+        .take(MAX_CANDIDATES)
         .map(|candidate| {
             let name: String = candidate.text.chars().skip(before).collect();
             let (_, mut marks) = fuzzy.positions(&name).unwrap_or_default();

@@ -10,7 +10,7 @@ use super::status;
 use super::suggestions;
 use super::theme::{AUTO, Theme};
 use super::time::Millis;
-use avocet_core::i18n::{LocalizedText, Phrase, common, screen as words};
+use avocet_core::i18n::{LocalizedText, Phrase, common, screen as phrases};
 use avocet_core::protocol::{
     Effort, ExportFormat, ExtensionOp, ModelOffer, ModelOp, NotePlace, Notice, Op, Report, Rewind,
     SavedOp, SessionOp, SessionRow,
@@ -19,20 +19,20 @@ use avocet_present::commands::{self, NO_BOT};
 
 /// Descriptions of the built-in themes.
 const ABOUT: &[(&str, Phrase)] = &[
-    (AUTO, words::THEME_AUTO),
-    ("dark", words::THEME_DARK),
-    ("light", words::THEME_LIGHT),
-    ("high-contrast", words::THEME_HIGH_CONTRAST),
-    ("colorblind", words::THEME_COLORBLIND),
-    ("16-colors", words::THEME_SIXTEEN),
+    (AUTO, phrases::THEME_AUTO),
+    ("dark", phrases::THEME_DARK),
+    ("light", phrases::THEME_LIGHT),
+    ("high-contrast", phrases::THEME_HIGH_CONTRAST),
+    ("colorblind", phrases::THEME_COLORBLIND),
+    ("16-colors", phrases::THEME_SIXTEEN),
 ];
 
 pub fn open_themes(state: &mut State) {
     let about = |name: &str| {
         let row = ABOUT.iter().find(|(known, _)| *known == name);
-        let about = LocalizedText::from(row.map_or(words::THEME_OWN, |(_, about)| *about));
+        let about = LocalizedText::from(row.map_or(phrases::THEME_OWN, |(_, about)| *about));
         Some(if name == state.appearance.theme_name {
-            words::THEME_WORN.with("about", about)
+            phrases::THEME_WORN.with("about", about)
         } else {
             about
         })
@@ -41,8 +41,8 @@ pub fn open_themes(state: &mut State) {
     let rows = names
         .map(|name| PickerRow { value: name.clone(), about: about(name), ..PickerRow::default() })
         .collect();
-    let choose = Picker::new(Topic::Theme, rows, &state.appearance.theme_name);
-    state.modals.open(Modal::Picker(Box::new(choose)));
+    let picker = Picker::new(Topic::Theme, rows, &state.appearance.theme_name);
+    state.modals.open(Modal::Picker(Box::new(picker)));
 }
 
 /// The models that are known, until the servers have listed them again. Where the guide is the only
@@ -51,8 +51,8 @@ pub fn open_models(state: &mut State) -> Vec<ScreenEffect> {
     if status::is_guide(&state.facts) && state.completions.models.len() < 2 {
         return connecting::open(state, None);
     }
-    let choose = Picker::new(Topic::Model, model_rows(state), &state.facts.model);
-    state.modals.open(Modal::Picker(Box::new(choose)));
+    let picker = Picker::new(Topic::Model, model_rows(state), &state.facts.model);
+    state.modals.open(Modal::Picker(Box::new(picker)));
     vec![ScreenEffect::Send(Op::Session(SessionOp::Report { report: Report::Models }))]
 }
 
@@ -91,17 +91,17 @@ pub fn open_efforts(state: &mut State) {
         ..PickerRow::default()
     };
     let rows = commands::effort_choices(&state.facts).into_iter().map(row).collect();
-    let choose = Picker::new(Topic::Effort, rows, now);
-    state.modals.open(Modal::Picker(Box::new(choose)));
+    let picker = Picker::new(Topic::Effort, rows, now);
+    state.modals.open(Modal::Picker(Box::new(picker)));
 }
 
 /// Where the note of a `#` line is kept.
 pub fn open_note_places(state: &mut State, note: String) {
     state.presence.note = note;
     let about = |place| match place {
-        NotePlace::Project => words::NOTE_PROJECT,
-        NotePlace::Local => words::NOTE_LOCAL,
-        NotePlace::User => words::NOTE_USER,
+        NotePlace::Project => phrases::NOTE_PROJECT,
+        NotePlace::Local => phrases::NOTE_LOCAL,
+        NotePlace::User => phrases::NOTE_USER,
     };
     let row = |place: NotePlace| PickerRow {
         value: place.name().to_owned(),
@@ -109,55 +109,55 @@ pub fn open_note_places(state: &mut State, note: String) {
         ..PickerRow::default()
     };
     let rows = NotePlace::ALL.map(row).to_vec();
-    let choose = Picker::new(Topic::NotePlace, rows, NotePlace::Project.name());
-    state.modals.open(Modal::Picker(Box::new(choose)));
+    let picker = Picker::new(Topic::NotePlace, rows, NotePlace::Project.name());
+    state.modals.open(Modal::Picker(Box::new(picker)));
 }
 
 /// The bots, and the choice to continue without one.
 pub fn open_bots(state: &mut State) {
     let now = state.facts.bot.as_deref().unwrap_or(NO_BOT);
-    let about = |name: &str, about: LocalizedText| {
-        if name == now { common::ABOUT_IN_USE.with("about", about) } else { about }
+    let about = |name: &str, text: LocalizedText| {
+        if name == now { common::ABOUT_IN_USE.with("about", text) } else { text }
     };
-    let row = |name: &str, said: LocalizedText| PickerRow {
+    let row = |name: &str, text: LocalizedText| PickerRow {
         value: name.to_owned(),
-        about: Some(about(name, said)),
+        about: Some(about(name, text)),
         ..PickerRow::default()
     };
-    let none = row(NO_BOT, words::BOT_NONE.into());
+    let none = row(NO_BOT, phrases::BOT_NONE.into());
     let bots = state.completions.extensions.bots.iter();
-    let bots = bots.map(|(name, text)| row(name, words::CHOOSE_BOT.with("about", text.as_str())));
+    let bots = bots.map(|(name, text)| row(name, phrases::CHOOSE_BOT.with("about", text.as_str())));
     let broken = state.completions.extensions.broken_bots.iter();
-    let broken = broken.map(|(name, why)| row(name, words::BOT_BROKEN.with("why", why.clone())));
+    let broken = broken.map(|(name, why)| row(name, phrases::BOT_BROKEN.with("why", why.clone())));
     let rows: Vec<PickerRow> = bots.chain(broken).chain([none]).collect();
-    let choose = Picker::new(Topic::Bot, rows, now);
-    state.modals.open(Modal::Picker(Box::new(choose)));
+    let picker = Picker::new(Topic::Bot, rows, now);
+    state.modals.open(Modal::Picker(Box::new(picker)));
 }
 
 /// Saved sessions; the rows are added once they are read.
 pub fn open_sessions(state: &mut State) -> Vec<ScreenEffect> {
-    let choose = Picker::new(Topic::Session, Vec::new(), "");
-    state.modals.open(Modal::Picker(Box::new(choose)));
+    let picker = Picker::new(Topic::Session, Vec::new(), "");
+    state.modals.open(Modal::Picker(Box::new(picker)));
     vec![ScreenEffect::Send(Op::Saved(SavedOp::ListSessions))]
 }
 
 pub fn fill_sessions(state: &mut State, rows: Vec<SessionRow>, more: usize) {
     let here = state.facts.cwd.clone();
-    let row = |one: SessionRow| {
-        let when = match one.model {
-            Some(model) => words::SESSION_WITH_MODEL.with("when", one.when).with("model", model),
-            None => words::SESSION_HERE.with("when", one.when),
+    let row = |row: SessionRow| {
+        let when = match row.model {
+            Some(model) => phrases::SESSION_WITH_MODEL.with("when", row.when).with("model", model),
+            None => phrases::SESSION_HERE.with("when", row.when),
         };
-        let about = if one.folder == here {
+        let about = if row.folder == here {
             when
         } else {
-            words::SESSION_THERE.with("when", when).with("folder", one.folder)
+            phrases::SESSION_THERE.with("when", when).with("folder", row.folder)
         };
         PickerRow {
-            value: one.id,
-            label: one.title,
+            value: row.id,
+            label: row.title,
             about: Some(about),
-            details: one.preview,
+            details: row.preview,
             more: None,
         }
     };
@@ -177,8 +177,8 @@ pub fn open_turns(state: &mut State) {
         ..PickerRow::default()
     };
     let rows: Vec<PickerRow> = state.transcript.turns().map(row).collect();
-    let choose = Picker::new(Topic::Turn, rows, "");
-    state.modals.open(Modal::Picker(Box::new(choose)));
+    let picker = Picker::new(Topic::Turn, rows, "");
+    state.modals.open(Modal::Picker(Box::new(picker)));
 }
 
 /// The parts to undo with a turn, since it or a later one changed files.
@@ -186,9 +186,9 @@ pub fn open_rewind_parts(state: &mut State, turn: u64, files: usize) {
     let lang = state.appearance.lang;
     let rows = (1..).zip(Rewind::ALL).map(|(number, what)| {
         let (label, about) = match what {
-            Rewind::Both => (words::REWIND_BOTH, words::REWIND_BOTH_ABOUT.with("n", files)),
-            Rewind::Chat => (words::REWIND_CHAT, words::REWIND_CHAT_ABOUT.into()),
-            Rewind::Files => (words::REWIND_FILES, words::REWIND_FILES_ABOUT.into()),
+            Rewind::Both => (phrases::REWIND_BOTH, phrases::REWIND_BOTH_ABOUT.with("n", files)),
+            Rewind::Chat => (phrases::REWIND_CHAT, phrases::REWIND_CHAT_ABOUT.into()),
+            Rewind::Files => (phrases::REWIND_FILES, phrases::REWIND_FILES_ABOUT.into()),
         };
         let label = format!("{number}  {}", label.text(lang));
         PickerRow {
@@ -198,8 +198,8 @@ pub fn open_rewind_parts(state: &mut State, turn: u64, files: usize) {
             ..PickerRow::default()
         }
     });
-    let choose = Picker::new(Topic::RewindParts { turn }, rows.collect(), "");
-    state.modals.open(Modal::Picker(Box::new(choose)));
+    let picker = Picker::new(Topic::RewindParts { turn }, rows.collect(), "");
+    state.modals.open(Modal::Picker(Box::new(picker)));
 }
 
 /// The values of the rows of [`quit`] that are not paths.
@@ -213,19 +213,19 @@ pub fn quit(state: &mut State) -> Vec<ScreenEffect> {
     let Some(unsaved) = unsaved else { return vec![ScreenEffect::Quit] };
     let mut choices: Vec<(String, String)> = Vec::new();
     for place in &unsaved.places {
-        let label = words::LEAVE_WRITE.with("path", place.as_str()).text(lang);
+        let label = phrases::LEAVE_WRITE.with("path", place.as_str()).text(lang);
         choices.push((place.clone(), label));
     }
-    choices.push((OTHER.to_owned(), words::LEAVE_OTHER.text(lang).to_owned()));
-    choices.push((LOSE.to_owned(), words::LEAVE_LOSE.text(lang).to_owned()));
+    choices.push((OTHER.to_owned(), phrases::LEAVE_OTHER.text(lang).to_owned()));
+    choices.push((LOSE.to_owned(), phrases::LEAVE_LOSE.text(lang).to_owned()));
     let rows = (1..).zip(choices).map(|(number, (value, label))| PickerRow {
         value,
         label: format!("{number}  {label}"),
         ..PickerRow::default()
     });
-    let mut choose = Picker::new(Topic::UnsavedConversation, rows.collect(), "");
-    choose.note = Some(unsaved.why.clone());
-    state.modals.open(Modal::Picker(Box::new(choose)));
+    let mut picker = Picker::new(Topic::UnsavedConversation, rows.collect(), "");
+    picker.note = Some(unsaved.why.clone());
+    state.modals.open(Modal::Picker(Box::new(picker)));
     Vec::new()
 }
 

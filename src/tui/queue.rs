@@ -13,7 +13,7 @@ use super::keys::KeyAction;
 use super::symbols::{CHOSEN, NOT_CHOSEN};
 use super::text;
 use avocet_config::draft::SavedDraft;
-use avocet_core::i18n::{input, plural, screen as words};
+use avocet_core::i18n::{input, plural, screen as phrases};
 use avocet_core::protocol::{Notice, Op, QueuedMessage, SubmitId, TurnOp};
 
 /// Messages that are shown; the rest are counted.
@@ -147,7 +147,7 @@ impl Queue {
         if !self.messages.is_empty() {
             return Vec::new();
         }
-        let is_message = |later: &DeferredItem| matches!(later, DeferredItem::Message(..));
+        let is_message = |item: &DeferredItem| matches!(item, DeferredItem::Message(..));
         let first = self.later.iter().position(is_message).unwrap_or(self.later.len());
         let messages = self.later.iter().skip(first).take_while(|later| is_message(later)).count();
         let now = self.later.drain(..first + messages).collect();
@@ -227,7 +227,7 @@ impl Queue {
     }
 
     pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
-        let labels = [words::STEER_LABEL, words::QUEUE_LABEL].map(|label| label.text(cx.lang));
+        let labels = [phrases::STEER_LABEL, phrases::QUEUE_LABEL].map(|label| label.text(cx.lang));
         let [steers, label] = labels;
         let shown = labels.iter().zip([self.steered.is_empty(), self.is_empty()]);
         let widest = shown.filter(|(_, none)| !none).map(|(label, _)| text::width(label)).max();
@@ -254,7 +254,7 @@ impl Queue {
             .map(|(at, text)| self.line(Some(at), text, room, cx))
             .collect();
         if let Some(more) = all.checked_sub(shown).filter(|more| *more > 0) {
-            let more = plural(more, input::QUEUE_ONE_MORE, words::QUEUE_MORE).text(cx.lang);
+            let more = plural(more, input::QUEUE_ONE_MORE, phrases::QUEUE_MORE).text(cx.lang);
             lines.push(Line::from(Span::styled(format!("{NOT_CHOSEN}{more}"), cx.theme.dim)));
         }
         let lines = draw::label_lines(label, cx.theme.dim, column, lines);

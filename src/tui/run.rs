@@ -45,7 +45,7 @@ use avocet_tools::temp::RunFolder;
 /// Events that are processed before a frame is drawn, however many more wait.
 const BURST: usize = 1_024;
 /// How long the last messages to the session may take.
-const FAREWELL: Duration = Duration::from_millis(300);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Runs the screen until the user quits, the session closes or a signal comes. Call it on the
 /// thread that blocks for it: a panic there restores the terminal.
@@ -103,13 +103,13 @@ pub async fn run(
     drop(screen);
     tokio::join!(workers.auto_saver.close(draft.clone()), workers.settings_saver.close());
     pending_ops.push_back(Op::Session(SessionOp::Shutdown).into());
-    let _ = timeout(FAREWELL, shutdown(ops, pending_ops)).await;
+    let _ = timeout(CLOSE_TIMEOUT, shutdown(ops, pending_ops)).await;
     Ok(ScreenExit { cause, draft, card, has_handled_unsaved: knows_unsaved })
 }
 
-async fn shutdown(ops: Sender<Submission>, pending_ops: VecDeque<Submission>) {
-    for op in pending_ops {
-        if ops.send(op).await.is_err() {
+async fn shutdown(sender: Sender<Submission>, submissions: VecDeque<Submission>) {
+    for op in submissions {
+        if sender.send(op).await.is_err() {
             return;
         }
     }
@@ -194,32 +194,32 @@ enum Wakeup {
 
 impl Driver {
     async fn run(&mut self) -> Cause {
-        let mut keys = Keyboard::default();
+        let mut keyboard = Keyboard::default();
         let mut signals = signals::listen_all();
         loop {
             match std::mem::replace(&mut self.next, Next::Continue) {
                 Next::Continue => {}
                 Next::End(cause) => return cause,
                 Next::Task(errand) => {
-                    keys.release();
+                    keyboard.release();
                     self.run_task(errand, &mut signals).await;
                     continue;
                 }
             }
-            keys.listen();
+            keyboard.listen();
             if self.next_frame_due().is_some_and(|due| due <= self.now()) && self.draw().is_err() {
                 return Cause::TerminalGone;
             }
-            let woken = self.wait(&mut keys, &mut signals).await;
-            self.state.guard.set_in_burst(keys.is_in_burst());
+            let woken = self.wait(&mut keyboard, &mut signals).await;
+            self.state.guard.set_in_burst(keyboard.is_in_burst());
             self.handle_wakeup(woken);
-            self.drain(&mut keys);
+            self.drain(&mut keyboard);
         }
     }
 
     /// Runs a task that needs the terminal.
-    async fn run_task(&mut self, errand: TerminalTask, signals: &mut Receiver<Signal>) {
-        match errand {
+    async fn run_task(&mut self, task: TerminalTask, signals: &mut Receiver<Signal>) {
+        match task {
             TerminalTask::Editor(text) => self.edit(&text, signals).await,
             TerminalTask::LendToStep(ask) => self.lend(ask, signals).await,
             TerminalTask::Suspend => {
@@ -233,14 +233,14 @@ impl Driver {
         self.late_signals_until = self.now() + LATE;
     }
 
-    async fn wait(&mut self, keys: &mut Keyboard, signals: &mut Receiver<Signal>) -> Wakeup {
+    async fn wait(&mut self, keyboard: &mut Keyboard, signals: &mut Receiver<Signal>) -> Wakeup {
         let wake = self.next_wakeup();
         let full = !self.pending_ops.is_empty();
         tokio::select! {
             biased;
             Some(signal) = signals.recv() => Wakeup::Signal(signal),
             () = self.workers.hangup.wait_until_gone() => Wakeup::HungUp,
-            key = keys.next() => Wakeup::Key(key),
+            key = keyboard.next() => Wakeup::Key(key),
             event = self.events.recv() => Wakeup::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Wakeup::SessionHasRoom,
             fault = self.workers.settings_saver.errors.recv() => Wakeup::SettingNotSaved(fault),
@@ -268,8 +268,8 @@ impl Driver {
         at.map(|at| self.started_at + Duration::from_millis(at))
     }
 
-    fn handle_wakeup(&mut self, woken: Wakeup) {
-        match woken {
+    fn handle_wakeup(&mut self, wakeup: Wakeup) {
+        match wakeup {
             Wakeup::Key(Some(Ok(TerminalInput::Event(key)))) => self.key(key),
             Wakeup::Key(Some(Ok(TerminalInput::Background(it)))) => self.handle_input(it.into()),
             Wakeup::Key(Some(Ok(TerminalInput::Graphics(reply)))) => {
@@ -324,13 +324,13 @@ impl Driver {
     }
 
     /// Processes all waiting events, so that a burst costs one frame.
-    fn drain(&mut self, keys: &mut Keyboard) {
+    fn drain(&mut self, keyboard: &mut Keyboard) {
         for _ in 0..BURST {
             if !matches!(self.next, Next::Continue) {
                 return;
             }
-            if let Some(key) = keys.try_next() {
-                self.state.guard.set_in_burst(keys.is_in_burst());
+            if let Some(key) = keyboard.try_next() {
+                self.state.guard.set_in_burst(keyboard.is_in_burst());
                 self.handle_wakeup(Wakeup::Key(Some(key)));
             } else if let Ok(event) = self.events.try_recv() {
                 self.handle_input(ScreenInput::Session(Box::new(event)));

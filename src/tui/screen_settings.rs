@@ -11,8 +11,8 @@ use avocet_core::i18n::input::{VIM_OFF, VIM_ON};
 use avocet_core::protocol::{Notice, SessionInfo};
 
 /// What the session says of itself, with the settings that are in force now.
-pub fn set_facts(state: &mut State, facts: SessionInfo) -> Vec<ScreenEffect> {
-    let before = std::mem::replace(&mut state.facts, facts);
+pub fn set_facts(state: &mut State, info: SessionInfo) -> Vec<ScreenEffect> {
+    let before = std::mem::replace(&mut state.facts, info);
     submit::set_lang(state, state.facts.lang);
     let mut effects = pickers::quit_after_export(state);
     // What the user changed on the screen alone stays, unless its setting changes.

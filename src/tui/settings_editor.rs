@@ -4,7 +4,7 @@
 use super::event::ScreenEffect;
 use super::modal::{Modal, Picker, PickerAction, PickerRow, SettingEntry, Topic};
 use super::state::{SettingsEditor, State};
-use avocet_core::i18n::{LocalizedText, PhraseValue, common, screen as words};
+use avocet_core::i18n::{LocalizedText, PhraseValue, common, screen as phrases};
 use avocet_core::protocol::{Notice, NoticeLevel, Op, SettingInput, SettingOp, SettingRow};
 
 /// Opens the list, with these words typed.
@@ -39,15 +39,15 @@ pub fn fill(state: &mut State, rows: Vec<SettingRow>, said: Option<Notice>) {
 }
 
 /// A notice in one line: why a change does not count yet matters more than that it was made.
-fn note(said: Notice) -> LocalizedText {
-    said.hint.unwrap_or(said.say)
+fn note(notice: Notice) -> LocalizedText {
+    notice.hint.unwrap_or(notice.say)
 }
 
 fn picker_row(row: &SettingRow) -> PickerRow {
     let value =
         if row.value.is_empty() { PhraseValue::from("-") } else { row.value.as_str().into() };
-    let about = words::SETTING_VALUE.with("value", value).with("origin", row.origin.clone());
-    let details = words::SETTING_DETAILS.with("about", row.about.clone());
+    let about = phrases::SETTING_VALUE.with("value", value).with("origin", row.origin.clone());
+    let details = phrases::SETTING_DETAILS.with("about", row.about.clone());
     PickerRow {
         value: row.key.clone(),
         about: Some(about),
@@ -56,8 +56,8 @@ fn picker_row(row: &SettingRow) -> PickerRow {
     }
 }
 
-pub fn apply_choice(state: &mut State, topic: Topic, choice: PickerAction) -> Vec<ScreenEffect> {
-    match (topic, choice) {
+pub fn apply_choice(state: &mut State, topic: Topic, action: PickerAction) -> Vec<ScreenEffect> {
+    match (topic, action) {
         (Topic::SettingValue, PickerAction::Confirmed(value)) => set(state, Some(value)),
         (_, PickerAction::Confirmed(key)) => edit(state, key),
         (_, PickerAction::Reset(key)) => {

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::draw::{self, DrawContext};
 use super::symbols::{DOING, plan_sign};
 use super::{status, text};
-use avocet_core::i18n::{screen as words, session};
+use avocet_core::i18n::{screen as phrases, session};
 use avocet_core::protocol::{Change, Event, PlanItem, PlanState, SessionInfo};
 
 /// Columns of the panel, and the narrowest screen that has one.
@@ -103,7 +103,7 @@ impl SidePanel {
     pub fn draw_plan_row(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
         let theme = cx.theme;
         let done = self.plan.iter().filter(|item| item.state == PlanState::Done).count();
-        let head = words::PLAN_PINNED.with("done", done).with("of", self.plan.len());
+        let head = phrases::PLAN_PINNED.with("done", done).with("of", self.plan.len());
         let head = head.text(cx.lang);
         let doing = self.plan.iter().find(|item| item.state == PlanState::Doing);
         let next = doing.or_else(|| self.plan.iter().find(|item| item.state != PlanState::Done));
@@ -117,7 +117,7 @@ impl SidePanel {
         draw::line(area, buf, 2, area.width.into(), &line);
     }
 
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>, facts: &SessionInfo) {
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>, info: &SessionInfo) {
         let inner = Rect {
             x: area.x + 2,
             y: area.y + 1,
@@ -126,11 +126,11 @@ impl SidePanel {
         };
         let width = usize::from(inner.width);
         let mut lines = self.plan_lines(cx, width);
-        lines.extend(self.changed_lines(cx, width, &facts.cwd));
-        lines.extend(job_lines(cx, width, facts));
-        if let Some(percent) = facts.context.percent {
+        lines.extend(self.changed_lines(cx, width, &info.cwd));
+        lines.extend(job_lines(cx, width, info));
+        if let Some(percent) = info.context.percent {
             let gauge = status::gauge(percent);
-            let say = words::STATUS_CONTEXT.with("gauge", gauge).with("percent", percent);
+            let say = phrases::STATUS_CONTEXT.with("gauge", gauge).with("percent", percent);
             lines.push(Line::styled(say.text(cx.lang), cx.theme.dim));
         }
         draw::lines(inner, buf, &lines);
@@ -143,7 +143,7 @@ impl SidePanel {
             let text = text::elide_end(&item.text, width.saturating_sub(2));
             Line::styled(format!("{} {text}", plan_sign(item.state)), theme.plan_item(item.state))
         };
-        section(words::PANEL_PLAN.text(cx.lang), self.plan.iter().map(row).collect(), cx)
+        section(phrases::PANEL_PLAN.text(cx.lang), self.plan.iter().map(row).collect(), cx)
     }
 
     fn changed_lines(&self, cx: &DrawContext<'_>, width: usize, cwd: &str) -> Vec<Line<'static>> {
@@ -161,14 +161,14 @@ impl SidePanel {
                 Span::styled(removed, cx.theme.change.removed),
             ])
         };
-        section(words::PANEL_CHANGED.text(cx.lang), self.files().iter().map(row).collect(), cx)
+        section(phrases::PANEL_CHANGED.text(cx.lang), self.files().iter().map(row).collect(), cx)
     }
 }
 
-fn job_lines(cx: &DrawContext<'_>, width: usize, facts: &SessionInfo) -> Vec<Line<'static>> {
-    let running = facts.jobs.iter().filter(|job| job.is_running());
+fn job_lines(cx: &DrawContext<'_>, width: usize, info: &SessionInfo) -> Vec<Line<'static>> {
+    let running = info.jobs.iter().filter(|job| job.is_running());
     let row = |job: &avocet_core::protocol::JobInfo| {
-        let label = words::JOB_ROW.with("id", job.id).text(cx.lang);
+        let label = phrases::JOB_ROW.with("id", job.id).text(cx.lang);
         let room = width.saturating_sub(text::width(&label) + 1);
         Line::from(vec![
             Span::styled(format!("{label} "), cx.theme.accent),
@@ -187,7 +187,7 @@ fn section(
     let bold = cx.theme.text.add_modifier(Modifier::BOLD);
     let mut lines = vec![Line::styled(heading, bold)];
     if rows.is_empty() {
-        lines.push(Line::styled(words::PANEL_NONE.text(cx.lang), cx.theme.dim))
+        lines.push(Line::styled(phrases::PANEL_NONE.text(cx.lang), cx.theme.dim))
     } else {
         lines.extend(rows)
     }

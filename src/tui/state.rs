@@ -25,7 +25,7 @@ use super::theme::{AUTO, Background, Depth, Theme, ThemeRegistry, ThemeSource};
 use super::transcript::{HighlightedCode, Snippet, Transcript};
 use avocet_config::draft::SavedDraft;
 use avocet_config::{BusyInput, ShowThinking};
-use avocet_core::i18n::{Lang, LocalizedText, input, screen as words};
+use avocet_core::i18n::{Lang, LocalizedText, input, screen as phrases};
 use avocet_core::protocol::{
     Extensions, ModelOffer, Notice, Op, SessionInfo, SettingRow, SubmitIds, TurnOp,
 };
@@ -225,9 +225,11 @@ impl Presence {
         self.temporary_message = Some((say.into(), now + TOLD));
     }
 
-    fn new(around: &TerminalCaps) -> Presence {
-        let (notify_method, auto_notify) = (around.notify_method, around.auto_notify);
-        let home = around.home.clone();
+    fn new(caps: &TerminalCaps) -> Presence {
+        let notify_method = caps.notify_method;
+        let auto_notify = caps.auto_notify;
+
+        let home = caps.home.clone();
         Presence { notify_method, auto_notify, home, ..Presence::default() }
     }
 }
@@ -264,10 +266,10 @@ impl State {
     }
 
     /// Takes the colours of a piece of code.
-    pub fn add_highlight(&mut self, painted: HighlightedCode) {
-        match painted.index_in_dialog() {
-            Some(_) => self.modals.add_highlight(painted),
-            None => self.transcript.add_highlight(painted),
+    pub fn add_highlight(&mut self, code: HighlightedCode) {
+        match code.index_in_dialog() {
+            Some(_) => self.modals.add_highlight(code),
+            None => self.transcript.add_highlight(code),
         }
     }
 
@@ -275,7 +277,8 @@ impl State {
     pub fn omitted_notice(&self) -> Option<LocalizedText> {
         let (bytes, tokens) = self.composer.size();
         let omitted = self.facts.context.omitted_bytes(bytes, tokens);
-        (omitted > 0).then(|| words::INPUT_TOO_LONG.with("bytes", avocet_core::text::size(omitted)))
+        (omitted > 0)
+            .then(|| phrases::INPUT_TOO_LONG.with("bytes", avocet_core::text::size(omitted)))
     }
 
     pub fn new(config: ScreenConfig) -> State {
@@ -300,7 +303,7 @@ impl State {
         let graphics = habits.show_pictures && around.depth != Depth::None;
         let graphics = GraphicsProbe::new(graphics, around.pictures);
         let mut transcript = Transcript::new(habits.show_thinking).keeping_images(graphics.is_on());
-        let wrong_key = |why| Notice::warning(words::KEYMAP_PROBLEM.with("why", why));
+        let wrong_key = |why| Notice::warning(phrases::KEYMAP_PROBLEM.with("why", why));
         let wrong_keys = keymap.problems.iter().cloned().map(wrong_key);
         notices
             .into_iter()
@@ -399,18 +402,20 @@ impl Appearance {
     /// The theme of that name; if it is unavailable, `auto`, and the reason.
     fn from_theme_name(
         name: String,
-        wardrobe: ThemeRegistry,
-        around: &TerminalCaps,
+        registry: ThemeRegistry,
+        caps: &TerminalCaps,
         lang: Lang,
     ) -> (Appearance, Option<LocalizedText>) {
         let worn = if name.is_empty() { AUTO.to_owned() } else { name };
-        let (theme, title) = (Theme::default(), String::new());
-        let TerminalCaps { depth, auto_depth, background: ground, clock, .. } = *around;
+        let theme = Theme::default();
+        let title = String::new();
+
+        let TerminalCaps { depth, auto_depth, background: ground, clock, .. } = *caps;
         let timestamps = false;
-        let mut dress = Appearance {
+        let mut appearance = Appearance {
             theme,
             theme_name: worn,
-            theme_registry: wardrobe,
+            theme_registry: registry,
             background: ground,
             depth,
             auto_depth,
@@ -420,12 +425,12 @@ impl Appearance {
             clock,
             timestamps,
         };
-        let torn = dress.set_theme(&dress.theme_name.clone()).err();
+        let torn = appearance.set_theme(&appearance.theme_name.clone()).err();
         if torn.is_some() {
             // `auto` is built in, so it is always available.
-            let _ = dress.set_theme(AUTO);
+            let _ = appearance.set_theme(AUTO);
         }
-        (dress, torn)
+        (appearance, torn)
     }
 
     /// Switches to another theme; the current one stays if that is unavailable.
@@ -458,10 +463,10 @@ impl Appearance {
     }
 
     /// The background is known now.
-    pub fn set_background(&mut self, ground: Background) {
-        self.background = ground;
+    pub fn set_background(&mut self, background: Background) {
+        self.background = background;
         if self.theme_name == AUTO
-            && let Ok(theme) = self.theme_registry.theme(AUTO, self.depth, ground)
+            && let Ok(theme) = self.theme_registry.theme(AUTO, self.depth, background)
         {
             self.wear(theme);
         }

@@ -13,7 +13,7 @@ use super::keymap::Keymap;
 use super::keys::{KeyAction, KeyContext, ScrollAction};
 use super::symbols::{GAUGE_FREE, GAUGE_FULL};
 use super::text;
-use avocet_core::i18n::{Lang, Phrase, common, screen as words};
+use avocet_core::i18n::{Lang, Phrase, common, screen as phrases};
 use avocet_core::protocol::{ContextFill, Mode, Provider, SandboxStatus, SessionInfo};
 
 const GAP: usize = 3;
@@ -30,25 +30,27 @@ pub struct KeyHint {
 
 impl KeyHint {
     /// A key that cannot be bound otherwise.
-    pub const fn typed(key: &'static str, does: Phrase) -> KeyHint {
-        KeyHint { key: HintKey::Typed(key), action: does }
+    pub const fn typed(key: &'static str, phrase: Phrase) -> KeyHint {
+        KeyHint { key: HintKey::Typed(key), action: phrase }
     }
 
-    pub const fn bound(context: KeyContext, action: KeyAction, does: Phrase) -> KeyHint {
-        KeyHint { key: HintKey::Bound(context, action), action: does }
+    pub const fn bound(context: KeyContext, action: KeyAction, phrase: Phrase) -> KeyHint {
+        KeyHint { key: HintKey::Bound(context, action), action: phrase }
     }
 
     /// The keys that move in a list.
-    pub const fn pair(context: KeyContext, does: Phrase) -> KeyHint {
+    pub const fn pair(context: KeyContext, phrase: Phrase) -> KeyHint {
         let key = HintKey::Pair(context, KeyAction::Previous, KeyAction::Next);
-        KeyHint { key, action: does }
+        KeyHint { key, action: phrase }
     }
 
     /// The keys that move by a page.
-    pub const fn pages(context: KeyContext, does: Phrase) -> KeyHint {
-        let (up, down) = (ScrollAction::PageUp, ScrollAction::PageDown);
+    pub const fn pages(context: KeyContext, phrase: Phrase) -> KeyHint {
+        let up = ScrollAction::PageUp;
+        let down = ScrollAction::PageDown;
+
         let key = HintKey::Pair(context, KeyAction::Scroll(up), KeyAction::Scroll(down));
-        KeyHint { key, action: does }
+        KeyHint { key, action: phrase }
     }
 }
 
@@ -90,13 +92,13 @@ pub fn draw(
     area: Rect,
     buf: &mut Buffer,
     cx: &DrawContext<'_>,
-    facts: &SessionInfo,
+    info: &SessionInfo,
     hints: &[KeyHint],
 ) {
     let width = usize::from(area.width).saturating_sub(3);
     let right = hint_line(hints, cx, width / 2);
     let room = width.saturating_sub(right.width() + GAP);
-    let left = fit_parts(parts(facts, cx), room);
+    let left = fit_parts(parts(info, cx), room);
     draw::line(area, buf, 2, width + 2, &left);
     let free = width.saturating_sub(left.width() + GAP);
     if right.width() <= free {
@@ -127,48 +129,48 @@ pub fn hint_line(hints: &[KeyHint], cx: &DrawContext<'_>, room: usize) -> Line<'
     line
 }
 
-fn parts(facts: &SessionInfo, cx: &DrawContext<'_>) -> Vec<StatusPart> {
+fn parts(info: &SessionInfo, cx: &DrawContext<'_>) -> Vec<StatusPart> {
     let theme = cx.theme;
     let part = |worth, text, style| StatusPart { priority: worth, gap: GAP, text, style };
     let close = |part: StatusPart| StatusPart { gap: 1, ..part };
-    let mut parts = vec![part(9, model(facts, cx.lang), theme.text)];
-    if let Some(effort) = facts.effort {
+    let mut parts = vec![part(9, model(info, cx.lang), theme.text)];
+    if let Some(effort) = info.effort {
         parts.push(close(part(5, effort.name().to_owned(), theme.dim)));
     }
-    if facts.unsaved.is_some() {
+    if info.unsaved.is_some() {
         parts.push(part(10, common::NOT_SAVED.text(cx.lang).to_owned(), theme.warn));
     }
-    if !is_guide(facts) && facts.mode != Mode::default() {
-        let mode = words::STATUS_MODE.with("mode", facts.mode.name()).text(cx.lang);
+    if !is_guide(info) && info.mode != Mode::default() {
+        let mode = phrases::STATUS_MODE.with("mode", info.mode.name()).text(cx.lang);
         parts.push(part(5, mode, theme.dim));
     }
-    if !facts.approval.is_default() {
-        parts.push(part(8, facts.approval.label().text(cx.lang).to_owned(), theme.warn));
+    if !info.approval.is_default() {
+        parts.push(part(8, info.approval.label().text(cx.lang).to_owned(), theme.warn));
     }
-    if let Some(bot) = &facts.bot {
+    if let Some(bot) = &info.bot {
         parts.push(part(6, text::single_line(bot), theme.dim));
     }
-    parts.push(part(7, text::elide_middle(&folder(&facts.cwd), 32), theme.dim));
-    if matches!(facts.shelter, SandboxStatus::Absent | SandboxStatus::Off) {
-        parts.push(part(8, words::STATUS_NO_SANDBOX.text(cx.lang).to_owned(), theme.warn));
+    parts.push(part(7, text::elide_middle(&folder(&info.cwd), 32), theme.dim));
+    if matches!(info.shelter, SandboxStatus::Absent | SandboxStatus::Off) {
+        parts.push(part(8, phrases::STATUS_NO_SANDBOX.text(cx.lang).to_owned(), theme.warn));
     }
-    if let Some(branch) = &facts.branch {
+    if let Some(branch) = &info.branch {
         parts.push(part(4, text::elide_middle(branch, 24), theme.accent));
-        if let Some(files) = facts.changed_files.filter(|files| *files > 0) {
+        if let Some(files) = info.changed_files.filter(|files| *files > 0) {
             parts.push(close(part(3, format!("+{files}"), theme.warn)));
         }
     }
-    if let Some(percent) = facts.context.percent.filter(|percent| *percent > 0) {
+    if let Some(percent) = info.context.percent.filter(|percent| *percent > 0) {
         let is_nearly_full = percent >= ContextFill::NEARLY_FULL;
         let (worth, style) = if is_nearly_full { (8, theme.warn) } else { (4, theme.dim) };
-        let say = words::STATUS_CONTEXT.with("gauge", gauge(percent)).with("percent", percent);
+        let say = phrases::STATUS_CONTEXT.with("gauge", gauge(percent)).with("percent", percent);
         parts.push(part(worth, say.text(cx.lang), style));
     }
-    let usage = facts.usage;
+    let usage = info.usage;
     // Where nothing is paid for, tokens are the cost.
     if usage.cost.is_zero() && usage.input_tokens + usage.output_tokens > 0 {
         let about = if usage.estimated { "~" } else { "" };
-        let tokens = words::STATUS_TOKENS
+        let tokens = phrases::STATUS_TOKENS
             .with("in", format!("{about}{}", format_count(usage.input_tokens)))
             .with("out", format!("{about}{}", format_count(usage.output_tokens)));
         parts.push(part(3, tokens.text(cx.lang), theme.dim));
@@ -213,16 +215,16 @@ fn fit_parts(parts: Vec<StatusPart>, room: usize) -> Line<'static> {
 }
 
 /// The model's name, or that there is none.
-pub fn model(facts: &SessionInfo, lang: Lang) -> String {
-    if is_guide(facts) {
-        words::STATUS_GUIDE.text(lang).to_owned()
+pub fn model(info: &SessionInfo, lang: Lang) -> String {
+    if is_guide(info) {
+        phrases::STATUS_GUIDE.text(lang).to_owned()
     } else {
-        text::elide_middle(&facts.model, 32)
+        text::elide_middle(&info.model, 32)
     }
 }
 
-pub fn is_guide(facts: &SessionInfo) -> bool {
-    facts.provider == Provider::Guide
+pub fn is_guide(info: &SessionInfo) -> bool {
+    info.provider == Provider::Guide
 }
 
 /// The last two parts of a path.

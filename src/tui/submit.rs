@@ -11,7 +11,7 @@ use super::settings_editor;
 use super::state::State;
 use super::time::Millis;
 use avocet_config::BusyInput;
-use avocet_core::i18n::{Lang, input, screen as words};
+use avocet_core::i18n::{Lang, input, screen as phrases};
 use avocet_core::prompt::input::{self as line, Intent};
 use avocet_core::protocol::{Mention, Notice, Op, SubmitId, TurnOp};
 use avocet_present::commands::{self, CommandOutcome, Surface, UiAction};
@@ -184,8 +184,9 @@ fn answers_in_transcript(outcome: &CommandOutcome) -> bool {
         | CommandOutcome::Do(UiAction::Help(Some(_))) => true,
         CommandOutcome::Send(op) => op.answers_in_transcript(),
         CommandOutcome::Many(outcomes) => {
-            let waits =
-                |one: &CommandOutcome| matches!(one, CommandOutcome::Do(UiAction::Later(_)));
+            let waits = |outcome: &CommandOutcome| {
+                matches!(outcome, CommandOutcome::Do(UiAction::Later(_)))
+            };
             !outcomes.iter().any(waits) && outcomes.iter().any(answers_in_transcript)
         }
         CommandOutcome::Do(_) => false,
@@ -238,8 +239,8 @@ fn apply_outcome(state: &mut State, outcome: CommandOutcome, at: Millis) -> Vec<
 }
 
 /// Carries out actions that only a user interface can.
-fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
-    match act {
+fn perform(state: &mut State, action: UiAction) -> Vec<ScreenEffect> {
+    match action {
         UiAction::Quit => return pickers::quit(state),
         UiAction::Help(_) => {
             let help = Modal::help(&state.completions.extensions, &state.keymap);
@@ -256,7 +257,7 @@ fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
         UiAction::Timestamps(on) => {
             let on = on.unwrap_or(!state.appearance.timestamps);
             state.appearance.timestamps = on;
-            let say = if on { words::TIMES_ON } else { words::TIMES_OFF };
+            let say = if on { phrases::TIMES_ON } else { phrases::TIMES_OFF };
             state.transcript.add_notice(Notice::info(say));
             return vec![ScreenEffect::SaveSetting { key: "timestamps", value: on.to_string() }];
         }
@@ -288,15 +289,15 @@ pub fn set_lang(state: &mut State, lang: Lang) {
 /// The whole conversation, for the terminal's own scrolling and searching.
 pub fn dump(state: &mut State) -> Vec<ScreenEffect> {
     let lang = state.appearance.lang;
-    let (text, back) = (state.transcript.plain_text(), words::DUMP_BACK.text(lang));
+    let (text, back) = (state.transcript.plain_text(), phrases::DUMP_BACK.text(lang));
     vec![ScreenEffect::Dump(format!("{text}\n{back}"))]
 }
 
 fn copy(state: &mut State, back: usize) -> Vec<ScreenEffect> {
     let Some(text) = state.transcript.answer(back.saturating_sub(1)).map(str::to_owned) else {
         let say = match state.transcript.answer(0) {
-            Some(_) => words::NO_ANSWER_BACK.with("n", back),
-            None => words::NOTHING_TO_COPY.into(),
+            Some(_) => phrases::NO_ANSWER_BACK.with("n", back),
+            None => phrases::NOTHING_TO_COPY.into(),
         };
         state.transcript.add_notice(Notice::info(say));
         return Vec::new();

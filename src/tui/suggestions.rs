@@ -9,26 +9,27 @@ use super::draw::{self, DrawContext};
 use super::keymap::Keymap;
 use super::keys::{KeyAction, KeyContext};
 use super::{status, text};
-use avocet_core::i18n::{Lang, Phrase, common, screen as words};
+use avocet_core::i18n::{Lang, Phrase, common, screen as phrases};
 use avocet_core::protocol::{ModelOffer, SessionInfo};
 
 /// One per digit.
-const MOST: usize = 9;
+const MAX_COUNT: usize = 9;
 const ROWS: u16 = 2;
 const GAP: usize = 3;
 const MARGIN: usize = 2;
 
 /// What is tried first with a model.
-const QUESTIONS: &[Phrase] = &[words::START_TRY_CHANGED, words::START_TRY_FIND, common::RUN_TESTS];
+const QUESTIONS: &[Phrase] =
+    &[phrases::START_TRY_CHANGED, phrases::START_TRY_FIND, common::RUN_TESTS];
 /// The command that connects a model.
 pub const CONNECT: &str = "/connect";
 /// Offered models before it, each of another provider.
 const OFFERED: usize = 2;
 
 /// What is offered first: a model while there is none.
-pub fn first_steps(facts: &SessionInfo, offers: &[ModelOffer], lang: Lang) -> Vec<String> {
+pub fn first_steps(info: &SessionInfo, offers: &[ModelOffer], lang: Lang) -> Vec<String> {
     let questions = QUESTIONS.iter().map(|word| word.text(lang).to_owned());
-    if !status::is_guide(facts) {
+    if !status::is_guide(info) {
         return questions.collect();
     }
     let commands = first_offers(offers).map(|offer| format!("/model {}", offer.name));
@@ -70,7 +71,8 @@ pub struct Suggestions {
 impl Suggestions {
     /// New suggestions: cleaned, one line each.
     pub fn set<T: AsRef<str>>(&mut self, texts: &[T]) {
-        self.texts = texts.iter().take(MOST).map(|text| text::single_line(text.as_ref())).collect();
+        self.texts =
+            texts.iter().take(MAX_COUNT).map(|text| text::single_line(text.as_ref())).collect();
         self.texts.retain(|text| !text.trim().is_empty());
         self.labels.clear();
         self.last_inserted = None;
@@ -129,12 +131,12 @@ impl Suggestions {
     }
 
     /// The number of the suggestion at a place of the area where they are drawn.
-    pub fn number_at(&self, area: Rect, place: Position) -> Option<usize> {
-        let row = self.layout(area.width).into_iter().nth(usize::from(place.y - area.y))?;
+    pub fn number_at(&self, area: Rect, position: Position) -> Option<usize> {
+        let row = self.layout(area.width).into_iter().nth(usize::from(position.y - area.y))?;
         let mut end = MARGIN;
         for (at, text) in row {
             end += text::width(&key_name(at)) + 1 + text::width(&text);
-            if usize::from(place.x - area.x) < end {
+            if usize::from(position.x - area.x) < end {
                 return Some(at + 1);
             }
             end += GAP;

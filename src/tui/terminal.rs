@@ -138,17 +138,17 @@ impl Screen {
     /// # Errors
     /// When there is no terminal, or it cannot be switched.
     pub fn enter(links: bool, watchdog: Watchdog) -> io::Result<Screen> {
-        let taken = TerminalLock { is_held: Arc::default(), watchdog };
-        restore_on_panic(taken.clone());
+        let lock = TerminalLock { is_held: Arc::default(), watchdog };
+        restore_on_panic(lock.clone());
         let held = Rc::new(Cell::new(WriteMode::PassThrough));
         let out = BufWriter::with_capacity(BUFFER, io::stdout());
-        let out = FrameWriter { out, write_mode: Rc::clone(&held) };
+        let writer = FrameWriter { out, write_mode: Rc::clone(&held) };
         let overlays = SharedOverlays::default();
-        let terminal = Terminal::new(WideCharBackend::new(out, Rc::clone(&overlays)))?;
+        let terminal = Terminal::new(WideCharBackend::new(writer, Rc::clone(&overlays)))?;
         let screen = Screen {
             terminal,
             write_mode: held,
-            lock: taken,
+            lock,
             needs_full_redraw: false,
             is_on_main_screen: false,
             overlays,
@@ -184,7 +184,9 @@ impl Screen {
             let size = self.terminal.size()?;
             self.terminal.resize(Rect::new(0, 0, size.width, size.height))?;
         }
-        let (shared, supports_links) = (&self.overlays, self.supports_links);
+        let shared = &self.overlays;
+        let supports_links = self.supports_links;
+
         self.terminal.draw(|frame| {
             let mut overlays = draw(frame);
             if !supports_links {
@@ -225,12 +227,12 @@ impl Screen {
 
     /// # Errors
     /// When the terminal is gone.
-    pub fn copy(&mut self, text: &str, way: Multiplexer) -> io::Result<()> {
+    pub fn copy(&mut self, text: &str, multiplexer: Multiplexer) -> io::Result<()> {
         let mut sequence = String::new();
         CopyToClipboard::to_clipboard_from(text)
             .write_ansi(&mut sequence)
             .map_err(io::Error::other)?;
-        if way == Multiplexer::Tmux {
+        if multiplexer == Multiplexer::Tmux {
             // tmux passes it on unchanged where it may, and ignores it where it may not.
             let inner = sequence.replace('\x1b', "\x1b\x1b");
             write!(self.terminal.backend_mut(), "\x1bPtmux;{inner}\x1b\\")?;
@@ -452,14 +454,14 @@ fn wait_for_foreground() {
 
 /// A panic on this thread restores the terminal before it is reported. On another thread the screen
 /// goes on, so the report goes to the log and not over the frame.
-fn restore_on_panic(taken: TerminalLock) {
+fn restore_on_panic(lock: TerminalLock) {
     let before = std::panic::take_hook();
     let ours = std::thread::current().id();
     std::panic::set_hook(Box::new(move |panic| {
         if std::thread::current().id() == ours {
-            taken.release();
+            lock.release();
             before(panic);
-        } else if taken.is_held.load(Ordering::SeqCst) {
+        } else if lock.is_held.load(Ordering::SeqCst) {
             tracing::error!("{panic}");
         } else {
             before(panic);

@@ -56,8 +56,9 @@ const TMUX: (u32, u32) = (3, 4);
 /// Whether links may be sent to a terminal with these variables. An unidentified terminal gets
 /// none; `FORCE_HYPERLINK` overrides.
 pub fn supports_links(variable: impl Fn(&str) -> String) -> bool {
-    let (program, term) =
-        (variable("TERM_PROGRAM").to_lowercase(), variable("TERM").to_lowercase());
+    let program = variable("TERM_PROGRAM").to_lowercase();
+    let term = variable("TERM").to_lowercase();
+
     match variable("FORCE_HYPERLINK").as_str() {
         "" => {}
         forced => return forced != "0",

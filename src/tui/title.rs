@@ -3,7 +3,7 @@
 use super::event::ScreenEffect;
 use super::state::State;
 use super::text;
-use avocet_core::i18n::screen as words;
+use avocet_core::i18n::screen as phrases;
 
 /// The title, if it has changed.
 pub fn refresh(state: &mut State) -> Option<ScreenEffect> {
@@ -22,9 +22,9 @@ fn title(state: &State) -> String {
         text::single_line(folder).chars().filter(|c| !c.is_control()).take(60).collect();
     let lang = state.appearance.lang;
     let title = match (state.modals.has_question(), state.activity.is_busy()) {
-        (true, _) => words::TITLE_ASKS,
-        (false, true) => words::TITLE_WORKS,
-        (false, false) => words::TITLE_IDLE,
+        (true, _) => phrases::TITLE_ASKS,
+        (false, true) => phrases::TITLE_WORKS,
+        (false, false) => phrases::TITLE_IDLE,
     };
     title.with("folder", folder).text(lang)
 }

@@ -17,7 +17,7 @@ use super::submit;
 use super::time::Millis;
 use super::transcript::Scroll;
 use super::{pickers, settings_editor, title};
-use avocet_core::i18n::{Phrase, screen as words};
+use avocet_core::i18n::{Phrase, screen as phrases};
 use avocet_core::protocol::{
     Ask, Event as SessionEvent, ExtensionOp, JobRequest, Notice, Op, RuleOp, SessionOp, TurnOp,
     TurnOutcome,
@@ -102,8 +102,8 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
     effects
 }
 
-fn set_window_focus(state: &mut State, attention: WindowFocus) -> Vec<ScreenEffect> {
-    state.presence.window_focus = attention;
+fn set_window_focus(state: &mut State, focus: WindowFocus) -> Vec<ScreenEffect> {
+    state.presence.window_focus = focus;
     Vec::new()
 }
 
@@ -371,7 +371,7 @@ fn enter(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     }
     let text = state.composer.display_text();
     if state.guard.ends_word(&text) && !text.is_empty() && !text.starts_with('/') {
-        let say = state.keymap.with_keys(words::QUESTION_ENTER_AGAIN);
+        let say = state.keymap.with_keys(phrases::QUESTION_ENTER_AGAIN);
         state.presence.show_message(say, at);
         return Vec::new();
     }
@@ -398,7 +398,7 @@ fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> 
     state.presence.confirm_quit_until = None;
     let lang = state.appearance.lang;
     if text.len() > PASTE {
-        let size = words::PASTE_TOO_BIG.with("size", text.len() >> 20).with("most", PASTE >> 20);
+        let size = phrases::PASTE_TOO_BIG.with("size", text.len() >> 20).with("most", PASTE >> 20);
         state.transcript.add_notice(Notice::warning(size));
         return Vec::new();
     }
@@ -430,8 +430,8 @@ fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> 
     Vec::new()
 }
 
-fn scroll(state: &mut State, by: ScrollAction) {
-    state.transcript.scroll(match by {
+fn scroll(state: &mut State, action: ScrollAction) {
+    state.transcript.scroll(match action {
         ScrollAction::LineUp => Scroll::Lines(-1),
         ScrollAction::LineDown => Scroll::Lines(1),
         ScrollAction::PageUp => Scroll::Pages(-1),
@@ -445,16 +445,18 @@ fn scroll(state: &mut State, by: ScrollAction) {
 
 fn handle_turn_end(
     state: &mut State,
-    ending: &TurnOutcome,
+    outcome: &TurnOutcome,
     elapsed_ms: u64,
     at: Millis,
 ) -> Vec<ScreenEffect> {
     state.modals.close_all_questions();
     state.guard.restart(at);
-    match ending {
+    match outcome {
         TurnOutcome::Failed { .. } => {
             let word = |phrase: Phrase| phrase.text(state.appearance.lang);
-            let (again, other) = (word(words::CHIP_AGAIN), word(words::CHIP_OTHER_MODEL));
+            let again = word(phrases::CHIP_AGAIN);
+            let other = word(phrases::CHIP_OTHER_MODEL);
+
             state.suggestions.set_commands(&[("/retry", again), ("/model", other)]);
         }
         TurnOutcome::Unsent { .. } => history::restore_unsent(state),
@@ -462,17 +464,17 @@ fn handle_turn_end(
     }
     let mut effects = submit::run_deferred(state, at);
     if elapsed_ms >= LONG_TURN {
-        effects.extend(notify(state, words::RING_DONE));
+        effects.extend(notify(state, phrases::RING_DONE));
     }
     effects
 }
 
 /// Notifies a user who is looking elsewhere.
-fn notify(state: &State, text: Phrase) -> Vec<ScreenEffect> {
+fn notify(state: &State, phrase: Phrase) -> Vec<ScreenEffect> {
     match (state.presence.window_focus, state.presence.notify_method) {
         (WindowFocus::Focused, _) | (WindowFocus::Unfocused, NotifyMethod::Off) => Vec::new(),
         (WindowFocus::Unfocused, ring) => {
-            vec![ScreenEffect::Notify(ring, text.text(state.appearance.lang))]
+            vec![ScreenEffect::Notify(ring, phrase.text(state.appearance.lang))]
         }
     }
 }
@@ -481,7 +483,7 @@ fn open_question(state: &mut State, ask: Ask, at: Millis) -> Vec<ScreenEffect> {
     let modal = Modal::for_question(ask, &state.facts);
     state.modals.open(modal);
     asking::open_question(state, at);
-    notify(state, words::RING_ASKS)
+    notify(state, phrases::RING_ASKS)
 }
 
 fn begin_turn(state: &mut State) {

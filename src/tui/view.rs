@@ -18,7 +18,7 @@ use super::transcript::{Overlays, Stage};
 use super::update::layout::{Layout, bottom_rows, input_width};
 use super::{jobs, text, welcome};
 use avocet_config::BusyInput;
-use avocet_core::i18n::{LocalizedText, common, input, plural, screen as words};
+use avocet_core::i18n::{LocalizedText, common, input, plural, screen as phrases};
 
 /// Draws the state, laid out for this frame; returns the links and the pictures on the screen.
 pub fn view(state: &State, layout: &Layout, frame: &mut Frame<'_>, now: Millis) -> Overlays {
@@ -28,7 +28,7 @@ pub fn view(state: &State, layout: &Layout, frame: &mut Frame<'_>, now: Millis) 
     let buf = frame.buffer_mut();
     draw::fill(buf, theme.text);
     if layout.is_too_small {
-        let say = text::elide_end(words::TOO_SMALL.text(cx.lang), screen.width.into());
+        let say = text::elide_end(phrases::TOO_SMALL.text(cx.lang), screen.width.into());
         draw::lines(screen, buf, &[Line::styled(say, cx.theme.dim)]);
         return Overlays::default();
     }
@@ -71,10 +71,12 @@ fn draw_draft(
     buf: &mut Buffer,
     cx: &DrawContext<'_>,
 ) -> Option<Position> {
-    let (area, here) = (layout.input, layout.focus == Focus::Draft);
+    let area = layout.input;
+    let here = layout.focus == Focus::Draft;
+
     let tone = if here { cx.theme.accent } else { cx.theme.dim };
     let line = state.palette.draft().is_some();
-    let label = if line { words::LINE_LABEL } else { words::DRAFT_LABEL };
+    let label = if line { phrases::LINE_LABEL } else { phrases::DRAFT_LABEL };
     let label = Span::styled(label.text(cx.lang), tone);
     let edge = if cx.theme.has_surfaces() {
         HorizontalRule::edge(cx.theme)
@@ -176,31 +178,31 @@ fn draw_input(
     if area.height > layout.input_rows.min(area.height.saturating_sub(2)) && area.height > 2 {
         let mut rule = HorizontalRule::edge(cx.theme);
         if shell {
-            rule = rule.left(Span::styled(words::INPUT_SHELL.text(cx.lang), cx.theme.warn));
+            rule = rule.left(Span::styled(phrases::INPUT_SHELL.text(cx.lang), cx.theme.warn));
         }
         rule.draw(area, buf);
         HorizontalRule::edge(cx.theme).draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
         inner = Rect { y: area.y + 1, height: area.height - 2, ..inner };
     }
     let hint = match (state.activity.is_busy(), state.enter_while_busy) {
-        (true, BusyInput::Steer) => words::INPUT_HINT_BUSY,
-        (true, BusyInput::Queue) => words::INPUT_HINT_BUSY_QUEUES,
-        (false, _) => words::INPUT_HINT,
+        (true, BusyInput::Steer) => phrases::INPUT_HINT_BUSY,
+        (true, BusyInput::Queue) => phrases::INPUT_HINT_BUSY_QUEUES,
+        (false, _) => phrases::INPUT_HINT,
     };
-    let dress = ComposerStyle {
+    let style = ComposerStyle {
         theme: cx.theme,
         hint: &cx.keymap.with_keys(hint).text(cx.lang),
         sigil: panel_sigil(tone, bar, cx),
     };
-    let caret = state.composer.draw(inner, buf, &dress);
+    let caret = state.composer.draw(inner, buf, &style);
     draw::panel(area, buf, cx.theme, bar);
     caret
 }
 
 /// On a bar the sigil is only there for a copy of the screen.
-fn panel_sigil(tone: Style, bar: Style, cx: &DrawContext<'_>) -> Style {
+fn panel_sigil(tone: Style, style: Style, cx: &DrawContext<'_>) -> Style {
     let tone = tone.add_modifier(Modifier::BOLD);
-    if cx.theme.has_surfaces() { Style { fg: bar.bg, ..tone } } else { tone }
+    if cx.theme.has_surfaces() { Style { fg: style.bg, ..tone } } else { tone }
 }
 
 /// The query replaces the facts, next to the useful keys.
@@ -225,20 +227,20 @@ const SIGN: usize = 4;
 /// On the right over the input: a notice, or what is out of view, and how to stop, if both fit.
 fn notice_line(state: &State, width: u16, cx: &DrawContext<'_>) -> Line<'static> {
     let width = usize::from(width);
-    let says = |say: LocalizedText| cx.keymap.with_keys(say).text(cx.lang);
+    let says = |text: LocalizedText| cx.keymap.with_keys(text).text(cx.lang);
     let unseen = state.transcript.unseen_rows();
     let notice = match &state.presence.temporary_message {
         Some((say, _)) => Some((say.text(cx.lang), cx.theme.info)),
         None if unseen > 0 => {
-            let say = plural(unseen, words::LINE_BELOW, words::LINES_BELOW);
+            let say = plural(unseen, phrases::LINE_BELOW, phrases::LINES_BELOW);
             Some((says(say), cx.theme.accent))
         }
         None if !state.transcript.is_following() => {
-            Some((says(words::SCROLLED_BACK.into()), cx.theme.dim))
+            Some((says(phrases::SCROLLED_BACK.into()), cx.theme.dim))
         }
         None => None,
     };
-    let stops = Some(words::ESC_STOPS).filter(|_| state.activity.is_animated());
+    let stops = Some(phrases::ESC_STOPS).filter(|_| state.activity.is_animated());
     let stops = stops.map(|say| says(say.into()));
     let (Some((notice, style)), Some(stops)) = (&notice, &stops) else {
         let (text, style) = notice.or(stops.map(|say| (say, cx.theme.dim))).unwrap_or_default();
@@ -257,19 +259,19 @@ fn draw_status(
     layout: &Layout,
     buf: &mut Buffer,
     cx: &DrawContext<'_>,
-    right: &Line<'_>,
+    right_line: &Line<'_>,
 ) {
     let area = draw_vim_mode(state, layout.status, buf, cx);
     if state.presence.confirm_quit_until.is_some() {
-        let say = text::elide_end(words::LEAVE_ASKED.text(cx.lang), area.width.into());
+        let say = text::elide_end(phrases::LEAVE_ASKED.text(cx.lang), area.width.into());
         draw::line(area, buf, 2, area.width.into(), &Line::styled(say, cx.theme.warn));
     } else if let Some(say) = state.omitted_notice() {
         let say = text::elide_end(&say.text(cx.lang), area.width.saturating_sub(3).into());
         draw::line(area, buf, 2, area.width.into(), &Line::styled(say, cx.theme.warn));
     } else if let Some(hints) = list_hints(state, layout.focus) {
         status::draw_hints(area, buf, cx, hints);
-    } else if layout.activity.height == 0 && (state.activity.is_busy() || right.width() > 0) {
-        state.activity.draw(area, buf, cx, right);
+    } else if layout.activity.height == 0 && (state.activity.is_busy() || right_line.width() > 0) {
+        state.activity.draw(area, buf, cx, right_line);
     } else if state.mouse == MouseOwner::Terminal {
         status::draw_hints(area, buf, cx, RELEASED);
     } else {
@@ -318,21 +320,21 @@ fn hints(state: &State) -> &'static [KeyHint] {
 }
 
 const PALETTE: &[KeyHint] = &[
-    KeyHint::bound(C::Palette, A::Accept, words::HINT_RUN),
-    KeyHint::bound(C::Palette, A::Complete, words::HINT_COMPLETE),
-    KeyHint::pair(C::Palette, words::HINT_MOVE),
-    KeyHint::bound(C::Palette, A::Close, words::HINT_CLOSE),
+    KeyHint::bound(C::Palette, A::Accept, phrases::HINT_RUN),
+    KeyHint::bound(C::Palette, A::Complete, phrases::HINT_COMPLETE),
+    KeyHint::pair(C::Palette, phrases::HINT_MOVE),
+    KeyHint::bound(C::Palette, A::Close, phrases::HINT_CLOSE),
 ];
 const QUEUE: &[KeyHint] = &[
     KeyHint::bound(C::Queue, A::Accept, common::HINT_EDIT),
     KeyHint::bound(C::Queue, A::Remove, input::HINT_QUEUE_REMOVE),
-    KeyHint::pair(C::Queue, words::HINT_MOVE),
-    KeyHint::bound(C::Queue, A::Close, words::HINT_CLOSE),
+    KeyHint::pair(C::Queue, phrases::HINT_MOVE),
+    KeyHint::bound(C::Queue, A::Close, phrases::HINT_CLOSE),
 ];
 const FILES: &[KeyHint] = &[
     KeyHint::bound(C::Palette, A::Accept, input::HINT_TAKE_FILE),
     KeyHint::bound(C::Palette, A::Complete, input::HINT_ENTER_FOLDER),
-    KeyHint::bound(C::Palette, A::Close, words::HINT_CLOSE),
+    KeyHint::bound(C::Palette, A::Close, phrases::HINT_CLOSE),
 ];
 const RECALL: &[KeyHint] = &[
     KeyHint::bound(C::HistorySearch, A::Next, input::HINT_OLDER),
@@ -340,31 +342,31 @@ const RECALL: &[KeyHint] = &[
     KeyHint::bound(C::HistorySearch, A::Close, input::HINT_AS_IT_WAS),
 ];
 const SEARCH: &[KeyHint] = &[
-    KeyHint::bound(C::Search, A::Next, words::HINT_NEXT),
-    KeyHint::bound(C::Search, A::Previous, words::HINT_PREVIOUS),
-    KeyHint::bound(C::Search, A::Close, words::HINT_CLOSE),
+    KeyHint::bound(C::Search, A::Next, phrases::HINT_NEXT),
+    KeyHint::bound(C::Search, A::Previous, phrases::HINT_PREVIOUS),
+    KeyHint::bound(C::Search, A::Close, phrases::HINT_CLOSE),
 ];
 const FOUND: &[KeyHint] = &[
-    KeyHint::bound(C::SearchResults, A::Next, words::HINT_NEXT),
-    KeyHint::bound(C::SearchResults, A::Previous, words::HINT_PREVIOUS),
-    KeyHint::bound(C::SearchResults, A::Search, words::HINT_OTHER_WORDS),
-    KeyHint::bound(C::Search, A::Close, words::HINT_CLOSE),
+    KeyHint::bound(C::SearchResults, A::Next, phrases::HINT_NEXT),
+    KeyHint::bound(C::SearchResults, A::Previous, phrases::HINT_PREVIOUS),
+    KeyHint::bound(C::SearchResults, A::Search, phrases::HINT_OTHER_WORDS),
+    KeyHint::bound(C::Search, A::Close, phrases::HINT_CLOSE),
 ];
-const RELEASED: &[KeyHint] = &[KeyHint::bound(C::Anywhere, A::Mouse, words::HINT_MOUSE_BACK)];
+const RELEASED: &[KeyHint] = &[KeyHint::bound(C::Anywhere, A::Mouse, phrases::HINT_MOUSE_BACK)];
 const STEER: &[KeyHint] = &[
-    KeyHint::bound(C::Input, A::Send, words::HINT_STEER),
-    KeyHint::bound(C::Input, A::Suggest, words::HINT_QUEUE),
+    KeyHint::bound(C::Input, A::Send, phrases::HINT_STEER),
+    KeyHint::bound(C::Input, A::Suggest, phrases::HINT_QUEUE),
 ];
 const ENQUEUE: &[KeyHint] = &[
-    KeyHint::bound(C::Input, A::Send, words::HINT_QUEUE),
-    KeyHint::bound(C::Input, A::Suggest, words::HINT_STEER),
+    KeyHint::bound(C::Input, A::Send, phrases::HINT_QUEUE),
+    KeyHint::bound(C::Input, A::Suggest, phrases::HINT_STEER),
 ];
-const BUSY_QUEUE: &[KeyHint] = &[KeyHint::bound(C::Input, A::Up, words::HINT_TAKE_BACK)];
+const BUSY_QUEUE: &[KeyHint] = &[KeyHint::bound(C::Input, A::Up, phrases::HINT_TAKE_BACK)];
 const EMPTY: &[KeyHint] = &[
-    KeyHint::typed("/", words::PALETTE_TITLE),
-    KeyHint::bound(C::EmptyInput, A::Help, words::HINT_HELP),
+    KeyHint::typed("/", phrases::PALETTE_TITLE),
+    KeyHint::bound(C::EmptyInput, A::Help, phrases::HINT_HELP),
 ];
 const WRITING: &[KeyHint] = &[
-    KeyHint::bound(C::Input, A::Send, words::HINT_SEND),
-    KeyHint::bound(C::Input, KeyAction::Edit(EditAction::InsertNewline), words::HINT_BREAK),
+    KeyHint::bound(C::Input, A::Send, phrases::HINT_SEND),
+    KeyHint::bound(C::Input, KeyAction::Edit(EditAction::InsertNewline), phrases::HINT_BREAK),
 ];

@@ -8,7 +8,9 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 pub use self::grid::GridPosition;
 use self::grid::{Cell, Grid, Motion, WordSize};
-use self::keys::{Command, Find, MOST, Operator, Parsed, Target, TextObject, Verb, parse_keys};
+use self::keys::{
+    Command, Find, MAX_COUNT, Operator, Parsed, Target, TextObject, Verb, parse_keys,
+};
 use avocet_core::i18n::{Phrase, input as words};
 
 mod grid;
@@ -112,7 +114,7 @@ impl LastChange {
         if !self.command.inserts() || self.inserted.is_empty() {
             return String::new();
         }
-        let room = (MOST / self.inserted.chars().count()).max(1);
+        let room = (MAX_COUNT / self.inserted.chars().count()).max(1);
         let times = times.unwrap_or(1).min(room).saturating_sub(done);
         let line = if self.command.opens_line() { "\n" } else { "" };
         format!("{line}{}", self.inserted).repeat(times)
@@ -126,7 +128,7 @@ impl UndoPoints {
             self.before.push(lines);
         }
         self.after.clear();
-        if self.before.len() > MOST_POINTS {
+        if self.before.len() > MAX_POINTS {
             self.before.remove(0);
         }
     }
@@ -151,7 +153,7 @@ impl UndoPoints {
 }
 
 /// Changes that can be undone, each as a whole.
-const MOST_POINTS: usize = 100;
+const MAX_POINTS: usize = 100;
 
 impl Vim {
     /// The input was emptied.
@@ -508,7 +510,7 @@ impl Vim {
     }
 
     fn put(&self, verb: Verb, times: usize, grid: &Grid, at: Cell) -> Vec<VimEdit> {
-        let room = MOST / self.register.text.chars().count().max(1);
+        let room = MAX_COUNT / self.register.text.chars().count().max(1);
         let times = times.min(room.max(1));
         let text = self.register.text.as_str();
         let end = grid.end(at.0);

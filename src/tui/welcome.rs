@@ -16,7 +16,7 @@ use super::state::State;
 use super::suggestions::{self, Suggestion};
 use super::symbols::FAILED;
 use super::{status, text};
-use avocet_core::i18n::{Lang, input, library, plural, screen as words};
+use avocet_core::i18n::{Lang, input, library, plural, screen as phrases};
 use avocet_core::protocol::{ApprovalMode, Notice, NoticeLevel, SessionInfo};
 
 /// The bird is shown in areas of this size.
@@ -92,19 +92,22 @@ impl StartPage {
 
 /// The text of the page, and which of its lines are the first steps.
 fn lines(state: &State, cx: &DrawContext<'_>, width: usize) -> (Vec<Line<'static>>, Range<usize>) {
-    let (theme, facts) = (cx.theme, &state.facts);
+    let theme = cx.theme;
+    let facts = &state.facts;
+
     let bold = theme.text.add_modifier(Modifier::BOLD);
     let mut lines = vec![Line::from(vec![
         Span::styled("Avocet", bold),
         Span::styled(concat!(" ", env!("CARGO_PKG_VERSION")), theme.dim),
     ])];
-    let about = text::wrap(words::START_ABOUT.text(cx.lang), width);
+    let about = text::wrap(phrases::START_ABOUT.text(cx.lang), width);
     lines.extend(about.into_iter().map(|line| Line::styled(line, theme.text)));
     lines.push(Line::default());
     lines.push(folder_line(facts, &state.presence.home, cx, width));
     lines.push(model_line(facts, cx, width));
     lines.push(Line::default());
-    let heading = if status::is_guide(facts) { words::START_NO_MODEL } else { words::START_TRY };
+    let heading =
+        if status::is_guide(facts) { phrases::START_NO_MODEL } else { phrases::START_TRY };
     lines.push(Line::styled(heading.text(cx.lang), theme.dim));
     let from = lines.len();
     lines.extend(first_steps(state, cx, width));
@@ -120,8 +123,8 @@ fn mode_line(state: &State, cx: &DrawContext<'_>, width: usize) -> Line<'static>
     let key = state.keymap.key_of(KeyContext::Input, KeyAction::NextMode);
     let modes = ApprovalMode::ALL
         .map(|mode| mode.label().text(cx.lang))
-        .join(words::ASK_COMMA.text(cx.lang));
-    let does = format!(" {}   {modes}", words::START_MODE.text(cx.lang));
+        .join(phrases::ASK_COMMA.text(cx.lang));
+    let does = format!(" {}   {modes}", phrases::START_MODE.text(cx.lang));
     if key.is_empty() || text::width(&key) + text::width(&does) > width {
         return Line::default();
     }
@@ -130,19 +133,18 @@ fn mode_line(state: &State, cx: &DrawContext<'_>, width: usize) -> Line<'static>
 }
 
 fn folder_line(
-    facts: &SessionInfo,
+    info: &SessionInfo,
     home: &Path,
     cx: &DrawContext<'_>,
     width: usize,
 ) -> Line<'static> {
-    let branch = facts.branch.as_ref().map(|branch| text::elide_middle(branch, 24));
-    let changed = facts
-        .changed_files
-        .filter(|files| *files > 0)
-        .map(|files| plural(files, words::START_CHANGED_ONE, words::START_CHANGED).text(cx.lang));
+    let branch = info.branch.as_ref().map(|branch| text::elide_middle(branch, 24));
+    let changed = info.changed_files.filter(|files| *files > 0).map(|files| {
+        plural(files, phrases::START_CHANGED_ONE, phrases::START_CHANGED).text(cx.lang)
+    });
     let of_git = branch.as_ref().map_or(0, |branch| text::width(branch) + 3)
         + changed.as_ref().map_or(0, |changed| text::width(changed) + 3);
-    let folder = text::single_line(&from_home(&facts.cwd, home));
+    let folder = text::single_line(&from_home(&info.cwd, home));
     let folder = text::elide_middle(&folder, width.saturating_sub(of_git).max(12));
     let mut spans = vec![Span::styled(folder, cx.theme.text)];
     if let Some(branch) = branch {
@@ -165,16 +167,18 @@ fn from_home(folder: &str, home: &Path) -> String {
 }
 
 /// The model, how much it reasons, where it is, and what it costs.
-fn model_line(facts: &SessionInfo, cx: &DrawContext<'_>, width: usize) -> Line<'static> {
-    let mut line = Line::styled(status::model(facts, cx.lang), cx.theme.text);
-    let effort = facts.effort.map(|level| level.name().to_owned());
+fn model_line(info: &SessionInfo, cx: &DrawContext<'_>, width: usize) -> Line<'static> {
+    let mut line = Line::styled(status::model(info, cx.lang), cx.theme.text);
+    let effort = info.effort.map(|level| level.name().to_owned());
     // What is usual needs no words: the encryption, and the version in the path.
-    let url = text::single_line(&facts.base_url);
+    let url = text::single_line(&info.base_url);
     let host = url.strip_prefix("https://").map(|url| url.trim_end_matches("/v1").to_owned());
     let host = Some(host.unwrap_or(url)).filter(|host| !host.is_empty());
-    let price = facts.prices.map(|prices| {
-        let (input, output) = (prices.usual.input.to_string(), prices.usual.output.to_string());
-        words::START_PRICE.with("input", input).with("output", output).text(cx.lang)
+    let price = info.prices.map(|prices| {
+        let input = prices.usual.input.to_string();
+        let output = prices.usual.output.to_string();
+
+        phrases::START_PRICE.with("input", input).with("output", output).text(cx.lang)
     });
     for said in effort.into_iter().chain(host).chain(price) {
         let room = width.saturating_sub(line.width() + 3);
@@ -191,23 +195,23 @@ fn first_steps(state: &State, cx: &DrawContext<'_>, width: usize) -> Vec<Line<'s
     // Only what is explained needs a column for that beside it.
     let explained = entries.iter().filter(|entry| !about(state, entry.text, cx.lang).is_empty());
     let texts = explained.map(|entry| text::width(entry.text)).max().unwrap_or(0);
-    let row = |entry: Suggestion<'_>| {
+    let row = |suggestion: Suggestion<'_>| {
         let room = width.saturating_sub(keys + 4);
-        let said = text::elide_end(entry.text, room);
-        let about = about(state, entry.text, cx.lang);
+        let said = text::elide_end(suggestion.text, room);
+        let about = about(state, suggestion.text, cx.lang);
         let about = if texts + 3 < room {
             text::elide_end(&about, room - texts - 3)
         } else {
             String::new()
         };
-        let style = if entry.is_inserted { cx.theme.selection } else { cx.theme.text };
+        let style = if suggestion.is_inserted { cx.theme.selection } else { cx.theme.text };
         let gap = |columns: usize, of: &str| " ".repeat(columns.saturating_sub(text::width(of)));
         Line::from(vec![
             Span::raw("  "),
-            Span::styled(entry.key.clone(), cx.theme.accent),
-            Span::raw(gap(keys + 2, &entry.key)),
+            Span::styled(suggestion.key.clone(), cx.theme.accent),
+            Span::raw(gap(keys + 2, &suggestion.key)),
             Span::styled(said, style),
-            Span::raw(gap(texts + 3, entry.text)),
+            Span::raw(gap(texts + 3, suggestion.text)),
             Span::styled(about, cx.theme.dim),
         ])
     };
@@ -217,23 +221,23 @@ fn first_steps(state: &State, cx: &DrawContext<'_>, width: usize) -> Vec<Line<'s
 /// What a suggested command does; empty for a question.
 fn about(state: &State, suggested: &str, lang: Lang) -> String {
     if suggested == suggestions::CONNECT {
-        return words::START_CONNECT.text(lang).to_owned();
+        return phrases::START_CONNECT.text(lang).to_owned();
     }
     let offers = &state.completions.offers;
     let model = suggested.strip_prefix("/model ");
     let offer = model.and_then(|name| offers.iter().find(|offer| offer.name == name));
-    let say = offer.map(|offer| words::START_USE.with("provider", offer.provider.as_str()));
+    let say = offer.map(|offer| phrases::START_USE.with("provider", offer.provider.as_str()));
     say.map(|say| say.text(lang)).unwrap_or_default()
 }
 
 fn key_line(state: &State, cx: &DrawContext<'_>, width: usize) -> Line<'static> {
     let bound = |context, action| state.keymap.key_of(context, action);
     let keys = [
-        ("/".to_owned(), words::PALETTE_TITLE),
+        ("/".to_owned(), phrases::PALETTE_TITLE),
         ("@".to_owned(), input::FILES_TITLE),
-        ("!".to_owned(), words::START_SHELL),
-        (bound(KeyContext::Anywhere, KeyAction::Stop), words::START_STOP),
-        (bound(KeyContext::EmptyInput, KeyAction::Help), words::HINT_HELP),
+        ("!".to_owned(), phrases::START_SHELL),
+        (bound(KeyContext::Anywhere, KeyAction::Stop), phrases::START_STOP),
+        (bound(KeyContext::EmptyInput, KeyAction::Help), phrases::HINT_HELP),
     ];
     let mut line = Line::default();
     for (key, does) in keys.into_iter().filter(|(key, _)| !key.is_empty()) {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use avocet::context::message_size::messages_size;
 use avocet::context::size::ContextSize;
 use avocet::context::window::Bounds;
-use avocet::i18n::{Lang, context as words, session as session_words};
+use avocet::i18n::{Lang, context as phrases, session as session_words};
 use avocet::model::{Chunk, Model, ModelError, Request};
 use avocet::protocol::{
     Compaction, Decision, Event, ExportFormat, Message, Op, Page, QuestionOp, Report, Rewind, Role,
@@ -226,7 +226,7 @@ async fn an_invalid_summary_loses_nothing_and_the_turn_continues() {
         talk.model.will(chat("Here."));
         let told = talk.turn("next").await;
         let warned = told.iter().filter(
-            |event| matches!(event, Event::Notice(notice) if notice.say.phrase() == words::SUM_FAILED),
+            |event| matches!(event, Event::Notice(notice) if notice.say.phrase() == phrases::SUM_FAILED),
         );
         assert_eq!(warned.count(), 1);
         assert!(matches!(told.last(), Some(Event::TurnEnded { ending: TurnOutcome::Done, .. })));
@@ -266,7 +266,7 @@ async fn the_user_compresses_with_a_focus_but_not_twice_in_a_row() {
     let asked = all(&talk.model.last());
     assert!(asked.contains("the lexer") && !asked.contains(SECRET), "{asked}");
     talk.send(Op::Turn(TurnOp::Compress { focus: None })).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::SUMMED_ALREADY);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::SUMMED_ALREADY);
     assert_eq!(talk.model.summaries(), 1);
 }
 
@@ -275,7 +275,7 @@ async fn a_new_session_has_nothing_to_compress() {
     let mut talk = ContextSession::start();
     talk.turn("hi").await;
     talk.send(Op::Turn(TurnOp::Compress { focus: None })).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::NOTHING_TO_SUM);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::NOTHING_TO_SUM);
 }
 
 #[tokio::test]
@@ -287,18 +287,18 @@ async fn a_dropped_part_is_recalled_by_its_id() {
     talk.send(Op::Turn(TurnOp::Compress { focus: None })).await;
     talk.until_it_ends().await;
     talk.send(Op::Turn(TurnOp::Recall { id: "turn_1".into() })).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::RECALLED);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::RECALLED);
     talk.send(Op::Turn(TurnOp::Recall { id: "turn_1".into() })).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::RECALLED_ALREADY);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::RECALLED_ALREADY);
     talk.send(Op::Turn(TurnOp::Recall { id: "cmd_001".into() })).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::RECALLED);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::RECALLED);
     talk.turn("and?").await;
     let sent = all(&talk.model.last());
     assert!(sent.contains("[turn_1]\nperson: find it"), "{sent}");
     assert!(sent.contains("[cmd_001]\nran: echo"), "{sent}");
     talk.send(Op::Turn(TurnOp::Recall { id: "turn_77".into() })).await;
     let notice = talk.notice().await;
-    assert_eq!(notice.say.phrase(), words::NO_PART);
+    assert_eq!(notice.say.phrase(), phrases::NO_PART);
     assert!(notice.hint.unwrap().text(Lang::En).contains("turn_1 … turn_7"));
 }
 
@@ -558,7 +558,7 @@ async fn instructions_that_are_too_long_are_truncated_and_reported() {
     let mut talk = ContextSession::with(Bounds::default(), |_, folder| {
         fs::write(folder.join("AGENTS.md"), "x".repeat(40 * 1024)).unwrap();
     });
-    assert_eq!(talk.notice().await.say.phrase(), words::NOTES_CUT);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::NOTES_CUT);
     talk.turn("one").await;
     assert!(messages_size(&talk.model.last()).fits(Bounds::default().room));
 }
@@ -571,7 +571,7 @@ async fn the_guide_is_never_asked_for_a_summary() {
     talk.fill(24, 50).await;
     assert_eq!(talk.model.summaries(), 0);
     talk.send(Op::Turn(TurnOp::Compress { focus: None })).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::SUM_NO_MODEL);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::SUM_NO_MODEL);
 }
 
 fn planned(items: &[(&str, &str)]) -> String {
@@ -642,7 +642,7 @@ async fn a_dropped_part_is_found_in_the_store() {
             Event::Notice(notice) => Some(notice.say.phrase()),
             _ => None,
         });
-        assert_eq!(found.await, words::RECALLED, "{id}");
+        assert_eq!(found.await, phrases::RECALLED, "{id}");
     }
     talk.turn("and?").await;
     let sent = all(&talk.model.last());
@@ -681,7 +681,7 @@ async fn a_recall_during_a_turn_does_not_disturb_that_turn() {
     talk.submit("the second").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
     talk.send(Op::Turn(TurnOp::Recall { id: "turn_1".into() })).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::RECALLED);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::RECALLED);
     talk.send(Op::Turn(TurnOp::Stop)).await;
     talk.until_it_ends().await;
     let mut talk = talk.resumed().await;

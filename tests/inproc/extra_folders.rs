@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use avocet::i18n::{Lang, session as words};
+use avocet::i18n::{Lang, session as phrases};
 use avocet::model::Scripted;
 use avocet::protocol::{
     ApprovalScope, Decision, Event, Notice, Observation, Op, Question, QuestionOp, Rewind, RuleOp,
@@ -71,7 +71,7 @@ impl FolderSession {
             })
             .await;
         said.retain(|notice| {
-            [words::FOLDERS_AGAIN, words::FOLDER_NOT_AGAIN].contains(&notice.say.phrase())
+            [phrases::FOLDERS_AGAIN, phrases::FOLDER_NOT_AGAIN].contains(&notice.say.phrase())
         });
         (facts, said)
     }
@@ -94,10 +94,10 @@ async fn an_added_folder_is_restored_when_the_session_is_resumed() {
     let lib = talk.root().join("lib").display().to_string();
     let late = talk.root().join("late").display().to_string();
     // Before the first message, and later.
-    assert_eq!(talk.adds("../lib").await.say.phrase(), words::ADDED_FOLDER);
+    assert_eq!(talk.adds("../lib").await.say.phrase(), phrases::ADDED_FOLDER);
     talk.turn("one").await;
     talk.turn("two").await;
-    assert_eq!(talk.adds(&late).await.say.phrase(), words::ADDED_FOLDER);
+    assert_eq!(talk.adds(&late).await.say.phrase(), phrases::ADDED_FOLDER);
     // The chat is taken back, the folder is not.
     talk.send(Op::Saved(SavedOp::Rewind { turn: 2, what: Some(Rewind::Chat) })).await;
     talk.next(|event| matches!(event, Event::Rewound { .. }).then_some(())).await;
@@ -116,7 +116,7 @@ async fn a_removed_or_relinked_folder_is_reported_and_not_added_again() {
     let mut talk = FolderSession::start(root(), &[DONE], |parts| talk::with_store(parts, false));
     let root = talk.root();
     for path in ["../lib", "../other", "../late"] {
-        assert_eq!(talk.adds(path).await.say.phrase(), words::ADDED_FOLDER);
+        assert_eq!(talk.adds(path).await.say.phrase(), phrases::ADDED_FOLDER);
     }
     talk.turn("one").await;
     fs::remove_dir(root.join("lib")).unwrap();

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use avocet::i18n::{Lang, LocalizedText, session as words};
+use avocet::i18n::{Lang, LocalizedText, session as phrases};
 use avocet::model::Scripted;
 use avocet::protocol::budget::{SpendLimit, SpendLimits};
 use avocet::protocol::{
@@ -64,12 +64,12 @@ impl SettingsAccess for Changes {
     }
 
     fn set(&mut self, _: &str, _: Option<&str>) -> Result<LocalizedText, LocalizedText> {
-        Err(words::CONFIG_UNAVAILABLE.into())
+        Err(phrases::CONFIG_UNAVAILABLE.into())
     }
 }
 
 fn unchanged() -> LiveSettings {
-    let page = || Page { title: LocalizedText::from(words::DOCTOR), rows: vec![] };
+    let page = || Page { title: LocalizedText::from(phrases::DOCTOR), rows: vec![] };
     LiveSettings {
         policy: Policy::default(),
         max_steps: Some(25),
@@ -98,7 +98,7 @@ impl Tool for NamedRunner {
     }
 
     fn about(&self) -> avocet::i18n::Phrase {
-        words::DOCTOR
+        phrases::DOCTOR
     }
 
     fn prompt(&self) -> &'static str {

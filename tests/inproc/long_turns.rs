@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use avocet::context::message_size::messages_size;
 use avocet::context::window::Bounds;
-use avocet::i18n::context as words;
+use avocet::i18n::context as phrases;
 use avocet::model::{Chunk, Model, ModelError, Request};
 use avocet::protocol::{
     Compaction, ContentBlock, Dialect, Event, Message, Op, Role, ToolCall, Truncation, TurnOp,
@@ -358,7 +358,7 @@ async fn a_summary_that_fails_ends_no_turn_and_loses_nothing() {
         assert!(matches!(ending, Event::TurnEnded { ending: TurnOutcome::Done, .. }), "{ending:?}");
         check(&turn, &told);
         let warnings = told.iter().filter(|event| {
-            matches!(event, Event::Notice(it) if it.say.phrase() == words::STEPS_NOT_SUMMED)
+            matches!(event, Event::Notice(it) if it.say.phrase() == phrases::STEPS_NOT_SUMMED)
         });
         let summaries = *turn.model.summaries.lock().unwrap();
         assert_eq!(warnings.count(), summaries, "{summarizing:?}");
@@ -427,7 +427,7 @@ async fn past_turns_make_room_for_the_running_one_with_a_receipt() {
     assert!(is_paired(&last) && messages_size(&last).fits(turn.bounds().room));
     assert!(all(&last).contains("Read the first ones.") && all(&last).contains(WORDS));
     turn.send(Op::Turn(TurnOp::Recall { id: "turn_1".into() })).await;
-    assert_eq!(turn.notice().await.say.phrase(), words::RECALLED);
+    assert_eq!(turn.notice().await.say.phrase(), phrases::RECALLED);
     turn.play("And?").await;
     let last = turn.requests().pop().unwrap();
     assert!(all(&last).contains("Brought back by the user") && all(&last).contains("[turn_1]"));
@@ -463,7 +463,7 @@ async fn a_message_that_is_too_long_is_announced_before_it_is_sent() {
         let mut turn = LongTurn::start(Reader::new(dialect, Summarizing::Works, 0));
         let told = turn.play(&format!("{WORDS} {}", "pasted line\n".repeat(60_000))).await;
         let notice = told.iter().position(
-            |event| matches!(event, Event::Notice(it) if it.say.phrase() == words::MESSAGE_CUT),
+            |event| matches!(event, Event::Notice(it) if it.say.phrase() == phrases::MESSAGE_CUT),
         );
         let sent = told.iter().position(|event| matches!(event, Event::ReplyStarted));
         assert!(notice.expect("a notice") < sent.expect("a request"), "{dialect:?}");

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use avocet::config::Paths;
 use avocet::extensions::SearchPath;
-use avocet::i18n::{Lang, LocalizedText, session as words};
+use avocet::i18n::{Lang, LocalizedText, session as phrases};
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::prompt::input;
 use avocet::prompt::template::{Template, TemplateForm, TemplateValues};
@@ -238,7 +238,7 @@ fn parts(
         lang: Lang::En,
     });
     let page =
-        || avocet::protocol::Page { title: LocalizedText::from(words::DOCTOR), rows: vec![] };
+        || avocet::protocol::Page { title: LocalizedText::from(phrases::DOCTOR), rows: vec![] };
     SessionConfig {
         info: SessionInfo {
             cwd: ws.display().to_string(),
@@ -250,7 +250,7 @@ fn parts(
             effort: None,
             discover: None,
             callbacks: Callbacks {
-                connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),
+                connect: Arc::new(|_, _| Err(phrases::NO_MODELS.into())),
                 doctor: Arc::new(move |_| async move { page() }.boxed()),
                 platforms: Arc::new(page),
             },

@@ -1,7 +1,7 @@
 //! Random typing, pasting, events and resizing in any order: the screen draws, and draws printable
 //! cells only.
 
-use avocet::i18n::{Lang, screen as words};
+use avocet::i18n::{Lang, screen as phrases};
 use avocet::protocol::{
     Ask, AskId, Event, ModelMessage, Notice, Observation, Outcome, Question, QueuedMessage, Reason,
     Requires, Risk, SessionInfo, Step, StepAction, StepQuestion, SubCommand, SubmitId, Tier,
@@ -58,7 +58,7 @@ fn key() -> impl Strategy<Value = RandomInput> {
 }
 
 fn risk(tier: Tier) -> Risk {
-    let reason = Reason { rule: "r".into(), tier, say: words::HINT.into(), arg: Some(0) };
+    let reason = Reason { rule: "r".into(), tier, say: phrases::HINT.into(), arg: Some(0) };
     Risk { tier, rule: "r".into(), reasons: vec![reason], effects: vec![], lifted: false }
 }
 
@@ -75,7 +75,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => Event::ReplyStarted,
         2..=4 => Event::Delta { text },
         5 => Event::ReasoningDelta { text },
-        6 => Event::Retrying { attempt: 1, of: 5, wait_ms: 900, why: words::HINT.into() },
+        6 => Event::Retrying { attempt: 1, of: 5, wait_ms: 900, why: phrases::HINT.into() },
         7 => Event::Replied(ModelMessage {
             message: text.clone(),
             markdown: tier != Tier::L0,
@@ -118,7 +118,7 @@ fn event() -> impl Strategy<Value = Event> {
             usage: Usage::default(),
             elapsed_ms: 90_000,
         },
-        _ => Event::Notice(Notice::warning(words::HINT).with_hint(words::HINT)),
+        _ => Event::Notice(Notice::warning(phrases::HINT).with_hint(phrases::HINT)),
     })
 }
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use avocet::i18n::{Lang, session as words};
+use avocet::i18n::{Lang, session as phrases};
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
     ApprovalScope, Decision, Dialect, Effort, Event, ExportFormat, Mode, ModelOp, Op, Outcome,
@@ -74,7 +74,7 @@ fn parts(folder: &Path, replies: &[&str]) -> SessionConfig {
     let mut parts = talk::parts(folder, model(replies));
     parts.model_access.callbacks.connect = Arc::new(|wanted, _| match wanted {
         Wanted::Model { name, .. } if name == "other" => Ok(talk::connected(model(&[DONE]))),
-        _ => Err(words::NO_MODELS.into()),
+        _ => Err(phrases::NO_MODELS.into()),
     });
     parts
 }
@@ -194,7 +194,7 @@ fn stranger(replies: &[&str]) -> (TestSession, Arc<Mutex<Vec<TrustAnswer>>>) {
     let answers = Arc::clone(&kept);
     let talk = TestSession::with(replies, |parts| {
         parts.security.place.trusted = false;
-        parts.security.trust.ask_because = Some(words::TRUST_NEW.into());
+        parts.security.trust.ask_because = Some(phrases::TRUST_NEW.into());
         parts.security.trust.parent = Some("/home/ada/code".to_owned());
         parts.security.trust.save = Box::new(move |given| {
             answers.lock().unwrap().push(given);
@@ -389,7 +389,7 @@ async fn a_session_rule_lets_the_next_step_run_unasked() {
     let make = |name: &str| cmd("mkdir", &[name]);
     let mut talk = TestSession::start(&[&make("a"), DONE, &make("a/b"), DONE]);
     talk.send(Op::Rules(RuleOp::Allow { rule: "mkdir *".into() })).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::ALLOWED);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::ALLOWED);
     talk.submit("go").await;
     let seen = talk
         .next(|event| match event {
@@ -406,7 +406,7 @@ async fn a_session_rule_lets_the_next_step_run_unasked() {
 async fn what_was_allowed_for_a_session_asks_again_in_the_next_one() {
     let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
     talk.send(Op::Rules(RuleOp::Allow { rule: "mkdir *".into() })).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::ALLOWED);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::ALLOWED);
     talk.send(Op::Saved(SavedOp::New)).await;
     talk.submit("go").await;
     let asked = |event: Event| match event {
@@ -426,9 +426,9 @@ async fn an_added_folder_is_read_unasked() {
     let mut talk = TestSession::start(&[&cmd("cat", &[&path]), DONE]);
     for (folder, word) in [
         ("/", avocet::i18n::safety::ADD_TOO_MUCH),
-        ("nowhere", words::ADD_NO_FOLDER),
-        (&*other.display().to_string(), words::ADDED_FOLDER),
-        (&*other.display().to_string(), words::ADD_KNOWN),
+        ("nowhere", phrases::ADD_NO_FOLDER),
+        (&*other.display().to_string(), phrases::ADDED_FOLDER),
+        (&*other.display().to_string(), phrases::ADD_KNOWN),
     ] {
         talk.send(Op::Rules(RuleOp::AddFolder { path: folder.to_owned() })).await;
         assert_eq!(talk.notice().await.say.phrase(), word, "{folder}");
@@ -570,7 +570,7 @@ async fn a_restored_queue_starts_only_on_request() {
         assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
     talk.send(Op::Turn(TurnOp::RunQueue)).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::QUEUE_EMPTY);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::QUEUE_EMPTY);
 }
 
 #[tokio::test]
@@ -631,7 +631,7 @@ async fn steps_are_counted_from_one() {
 async fn an_unavailable_mode_changes_nothing() {
     let mut talk = TestSession::start(&[DONE]);
     talk.send(Op::Setting(SettingOp::SetMode { mode: Mode::Low })).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::NO_MODELS);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::NO_MODELS);
     talk.send(Op::Setting(SettingOp::SetLang { lang: Lang::Zh })).await;
     let mode = talk
         .next(|event| match event {
@@ -707,11 +707,11 @@ async fn an_export_masks_secrets_and_overwrites_nothing() {
     let export =
         || Op::Saved(SavedOp::Export { format: ExportFormat::Md, path: Some("talk.md".into()) });
     talk.send(export()).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::EXPORTED);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::EXPORTED);
     let text = std::fs::read_to_string(talk.folder().join("talk.md")).unwrap();
     assert!(text.contains("tell me") && !text.contains("sekret-value-1234"), "{text}");
     talk.send(export()).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::EXPORT_EXISTS);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::EXPORT_EXISTS);
 }
 
 #[tokio::test]
@@ -725,11 +725,11 @@ async fn discovered_servers_are_offered_and_can_be_named() {
     let mut talk = TestSession::with(&[DONE], |parts| {
         parts.model_access.discover = Some(async move { vec![found] }.boxed());
     });
-    assert_eq!(talk.notice().await.say.phrase(), words::FOUND);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::FOUND);
     talk.send(Op::Model(ModelOp::SetModel { name: "other".into() })).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::MODEL_SET);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::MODEL_SET);
     talk.send(Op::Model(ModelOp::SetModel { name: "nowhere".into() })).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::NO_MODELS, "said, and the old one stays");
+    assert_eq!(talk.notice().await.say.phrase(), phrases::NO_MODELS, "said, and the old one stays");
 }
 
 /// Calls tools in its wire format's own way.
@@ -776,7 +776,7 @@ async fn a_switch_to_another_server_says_where_and_how_and_counts_for_the_next_m
     let facts = talk.facts(|facts| facts.model == "far").await;
     assert_eq!((facts.provider, &facts.base_url), (Provider::Anthropic, &base_url));
     let said = talk.notice().await.say;
-    assert_eq!(said.phrase(), words::MODEL_SET_TOOLS);
+    assert_eq!(said.phrase(), phrases::MODEL_SET_TOOLS);
     let text = said.text(Lang::En);
     assert!(
         text.contains("`far`") && text.contains(&base_url) && text.contains("anthropic"),
@@ -885,7 +885,7 @@ async fn retry_sends_a_message_again_without_its_answer() {
 async fn retry_without_a_message_does_nothing() {
     let mut talk = TestSession::start(&[DONE]);
     talk.send(Op::Turn(TurnOp::Retry)).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::NOTHING_TO_RETRY);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::NOTHING_TO_RETRY);
 }
 
 #[tokio::test]
@@ -1608,7 +1608,7 @@ async fn a_rewind_of_the_chat_leaves_the_files() {
         })
         .await;
     assert_eq!(text, "second");
-    assert_eq!(talk.notice().await.say.phrase(), words::REWIND_LEFT, "so that it is known");
+    assert_eq!(talk.notice().await.say.phrase(), phrases::REWIND_LEFT, "so that it is known");
     assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"1\r\n".to_vec(), true));
     let told = exported(&mut talk).await;
     assert!(told.contains("first") && !told.contains("second"), "{told}");
@@ -1689,10 +1689,10 @@ async fn rewind_keeping_files(resume: bool) -> (TestSession, PathBuf, PathBuf) {
     let mut talk = TestSession::with(&[DONE, &edit, &new, DONE], |parts| kept(parts, false));
     let (a, b) = changed_in_the_second_turn(&mut talk).await;
     talk.send(Op::Saved(SavedOp::Rewind { turn: 2, what: Some(Rewind::Chat) })).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::REWIND_LEFT);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::REWIND_LEFT);
     if resume {
         talk = talk.again(&[DONE, DONE], |parts| kept(parts, true)).await;
-        assert_eq!(talk.notice().await.say.phrase(), words::RESUMED);
+        assert_eq!(talk.notice().await.say.phrase(), phrases::RESUMED);
     }
     (talk, a, b)
 }
@@ -1700,7 +1700,7 @@ async fn rewind_keeping_files(resume: bool) -> (TestSession, PathBuf, PathBuf) {
 async fn finds_nothing_to_undo(talk: &mut TestSession) {
     talk.send(Op::Turn(TurnOp::Undo { turns: 1 })).await;
     let nothing = talk.next(|event| match event {
-        Event::Notice(notice) if notice.say.phrase() == words::NOTHING_TO_UNDO => Some(()),
+        Event::Notice(notice) if notice.say.phrase() == phrases::NOTHING_TO_UNDO => Some(()),
         Event::TurnStarted { text, .. } => panic!("{text} once more"),
         _ => None,
     });
@@ -1743,7 +1743,7 @@ async fn an_undo_is_recorded_for_resume_and_export() {
     talk.ending().await;
     assert_eq!(std::fs::read_to_string(&a).unwrap(), "two\n");
     let mut talk = talk.again(&[], |parts| kept(parts, true)).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::RESUMED);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::RESUMED);
     assert!(exported(&mut talk).await.contains("\"undone\""));
     // Not once more what is undone: the turn before it.
     talk.send(Op::Turn(TurnOp::Undo { turns: 1 })).await;
@@ -1792,7 +1792,7 @@ async fn a_patched_configuration_is_undone_even_after_a_resume() {
         assert!(names().iter().any(|name| name.contains(".bak-")), "{:?}", names());
         if resume {
             talk = talk.again(&[], |parts| kept(parts, true)).await;
-            assert_eq!(talk.notice().await.say.phrase(), words::RESUMED);
+            assert_eq!(talk.notice().await.say.phrase(), phrases::RESUMED);
         }
         talk.send(Op::Turn(TurnOp::Undo { turns: 1 })).await;
         // It lies outside the folder: that is asked about.
@@ -1833,5 +1833,5 @@ async fn restored_text_with_a_secret_is_masked_and_reported() {
         })
         .await;
     assert!(back.starts_with("the key is ‹secret:key"), "{back}");
-    assert_eq!(talk.notice().await.say.phrase(), words::REWIND_MASKED);
+    assert_eq!(talk.notice().await.say.phrase(), phrases::REWIND_MASKED);
 }

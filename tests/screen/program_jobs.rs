@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use avocet::i18n::sandbox as words;
+use avocet::i18n::sandbox as phrases;
 use serde_json::{Value, json};
 
 use crate::support::bench::TestDir;
@@ -213,7 +213,7 @@ fn a_run_without_the_screen_finds_a_kept_job_and_leaves_it_running() {
 #[test]
 fn a_kept_job_stays_in_the_sandbox_of_its_step_when_the_program_has_ended() {
     let doctor = TestDir::new().command(&["doctor"]).output().unwrap();
-    if String::from_utf8_lossy(&doctor.stdout).contains(words::NO_KERNEL.en) {
+    if String::from_utf8_lossy(&doctor.stdout).contains(phrases::NO_KERNEL.en) {
         return skip(Reason::NoSandbox);
     }
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

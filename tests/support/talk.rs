@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use avocet::context::window::Bounds;
-use avocet::i18n::{Lang, LocalizedText, PhraseValue, session as words};
+use avocet::i18n::{Lang, LocalizedText, PhraseValue, session as phrases};
 use avocet::model::{Model, ModelError};
 use avocet::protocol::{
     AskId, Decision, Event, Notice, Op, Page, PageRow, Question, QuestionOp, SessionInfo,
@@ -209,9 +209,9 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
     let world = System::new(folder, folder, &[]);
     let exec = exec(&world, wide_limits());
     let place = Workspace::new(folder, folder.join("home"));
-    let page = || Page { title: LocalizedText::from(words::DOCTOR), rows: vec![] };
+    let page = || Page { title: LocalizedText::from(phrases::DOCTOR), rows: vec![] };
     let ways = Callbacks {
-        connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),
+        connect: Arc::new(|_, _| Err(phrases::NO_MODELS.into())),
         doctor: Arc::new(move |_| async move { page() }.boxed()),
         platforms: Arc::new(page),
     };

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use avocet::i18n::{Lang, session as words};
+use avocet::i18n::{Lang, session as phrases};
 use avocet::model::Scripted;
 use avocet::protocol::{
     Decision, Event, JobInfo, JobRequest, JobState, Observation, Op, Outcome, Question, QuestionOp,
@@ -342,7 +342,7 @@ async fn a_step_at_work_at_its_time_limit_goes_to_the_background_when_the_user_s
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = session_with_limit(&folder, &[DONE], Duration::from_secs(4));
     shell(&talk, CHATTY).await;
-    choose(&mut talk, words::LIMIT_BACKGROUND.en).await;
+    choose(&mut talk, phrases::LIMIT_BACKGROUND.en).await;
     talk.next(|event| matches!(event, Event::QuestionClosed { .. }).then_some(())).await;
     assert!(finished(&mut talk).await.runs_on());
     fs::write(folder.join("stop"), "").unwrap();
@@ -356,8 +356,8 @@ async fn a_step_at_work_at_its_time_limit_may_take_as_long_again_or_is_stopped()
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = session_with_limit(&folder, &[DONE], Duration::from_secs(4));
     shell(&talk, CHATTY).await;
-    choose(&mut talk, words::LIMIT_WAIT.en).await;
-    choose(&mut talk, words::LIMIT_STOP.en).await;
+    choose(&mut talk, phrases::LIMIT_WAIT.en).await;
+    choose(&mut talk, phrases::LIMIT_STOP.en).await;
     let seen = finished(&mut talk).await;
     assert_eq!(seen.outcome, Outcome::TimedOut, "{seen:?}");
     assert_eq!(talk.ending().await, TurnOutcome::Done);

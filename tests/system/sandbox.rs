@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use avocet::i18n::{Lang, sandbox as words};
+use avocet::i18n::{Lang, sandbox as phrases};
 use avocet::protocol::{
     Observation, Outcome, Requires, SandboxMode, SandboxStatus, Step, StepAction,
 };
@@ -414,7 +414,7 @@ async fn sandbox_off_is_reported_and_confines_nothing() {
     let sandbox = field.sandbox(SandboxMode::Off);
     assert_eq!(sandbox.status(), SandboxStatus::Off);
     let rows = format!("{:?}", sandbox.rows());
-    assert!(rows.contains(words::SET_OFF.en), "{rows}");
+    assert!(rows.contains(phrases::SET_OFF.en), "{rows}");
     let seen = run(&field.exec(&sandbox), field.harmless(&["cat", "b.txt"]).unwrap()).await;
     assert_eq!(seen.stdout, "two\n1\n");
 }
@@ -422,7 +422,7 @@ async fn sandbox_off_is_reported_and_confines_nothing() {
 #[tokio::test]
 async fn without_a_sandbox_harmless_and_approved_steps_run_as_they_are() {
     let field = SandboxFixture::new();
-    let lacking = |setting| Arc::new(Sandbox::unavailable(setting, words::NO_KERNEL));
+    let lacking = |setting| Arc::new(Sandbox::unavailable(setting, phrases::NO_KERNEL));
     for setting in [SandboxMode::Read, SandboxMode::Work] {
         let sandbox = lacking(setting);
         assert_eq!(sandbox.status(), SandboxStatus::Absent);
@@ -432,7 +432,7 @@ async fn without_a_sandbox_harmless_and_approved_steps_run_as_they_are() {
         let seen = run(&exec, field.approved(&["touch", "new"])).await;
         assert_eq!((seen.exit_code, seen.outcome), (Some(0), Outcome::Ran), "{}", note(&seen));
         let rows = format!("{:?}", sandbox.rows());
-        assert!(rows.contains(words::ABSENT_ASKS.en), "{rows}");
+        assert!(rows.contains(phrases::ABSENT_ASKS.en), "{rows}");
     }
 }
 

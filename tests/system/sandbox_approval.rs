@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use avocet::i18n::{Lang, Phrase, safety as words, sandbox as held};
+use avocet::i18n::{Lang, Phrase, safety as phrases, sandbox as held};
 use avocet::model::Scripted;
 use avocet::prompt::template::{Template, TemplateForm, TemplateValues};
 use avocet::protocol::{
@@ -218,17 +218,17 @@ async fn each_sandbox_setting_is_shown_by_question_session_info_and_doctor() {
             SandboxMode::Work,
             SandboxStatus::Held,
             "sandbox.work",
-            words::SANDBOX_WORK,
+            phrases::SANDBOX_WORK,
             held::HELD_L1,
         ),
         (
             SandboxMode::Read,
             SandboxStatus::ReadOnly,
             "sandbox.none",
-            words::SANDBOX_READ,
+            phrases::SANDBOX_READ,
             held::FREE_L1,
         ),
-        (SandboxMode::Off, SandboxStatus::Off, "sandbox.none", words::SANDBOX_OFF, held::SET_OFF),
+        (SandboxMode::Off, SandboxStatus::Off, "sandbox.none", phrases::SANDBOX_OFF, held::SET_OFF),
     ];
     for (setting, shelter, rule, said, shown) in rows {
         let ground = SandboxSession::new();

@@ -37,10 +37,10 @@ pub fn rows(library: &ExtensionLibrary, kind: ExtensionFileKind) -> Vec<PageRow>
             }
         }
     }
-    let others: Vec<&LoadedFile> = files().filter(|file| !is_used(file)).collect();
-    if !others.is_empty() {
+    let files: Vec<&LoadedFile> = files().filter(|file| !is_used(file)).collect();
+    if !files.is_empty() {
         rows.push(PageRow::heading(w::NOT_USED));
-        rows.extend(others.into_iter().map(state_row));
+        rows.extend(files.into_iter().map(state_row));
     }
     rows.extend(library.cut.iter().map(|cut| PageRow::line(cut.clone())));
     if kind == ExtensionFileKind::Skill {
@@ -257,11 +257,11 @@ pub fn draft_text(
         let described = texts.description.as_deref().unwrap_or_default();
         return skill_text(name, &comment, described, &format!("# {name}"));
     }
-    let described = Texts {
+    let texts = Texts {
         description: texts.description.clone().or_else(|| Some(String::new())),
         prompt: None,
     };
-    let file = new_file_text(kind, name, &described, "\n", sampling);
+    let file = new_file_text(kind, name, &texts, "\n", sampling);
     format!("{comment}{file}")
 }
 
@@ -273,14 +273,14 @@ fn prompt_key(kind: ExtensionFileKind) -> &'static str {
 }
 
 /// What `init-home` did in this folder, one row per example.
-pub fn example_rows(done: &[ExampleCopy], folder: &Path) -> Vec<PageRow> {
+pub fn example_rows(copies: &[ExampleCopy], folder: &Path) -> Vec<PageRow> {
     let name = |file: &Path| file.strip_prefix(folder).unwrap_or(file).display().to_string();
-    let row = |copied: &ExampleCopy| match copied {
+    let row = |copy: &ExampleCopy| match copy {
         ExampleCopy::Written(file) => PageRow::pair(name(file), w::WRITTEN),
         ExampleCopy::Existing(file) => PageRow::pair(name(file), w::KEPT),
     };
     let heading = PageRow::heading(folder.display().to_string());
-    [heading].into_iter().chain(done.iter().map(row)).collect()
+    [heading].into_iter().chain(copies.iter().map(row)).collect()
 }
 
 /// The findings of `skill check`.
@@ -290,8 +290,8 @@ pub fn check_findings(file: &LoadedFile) -> Vec<LocalizedText> {
             vec![common::NO_PROBLEMS.with("file", path(file))]
         }
         LoadState::Loaded { remarks } => {
-            let of = |say: &LocalizedText| {
-                w::CHECKED_ODD.with("file", path(file)).with("remark", say.clone())
+            let of = |text: &LocalizedText| {
+                w::CHECKED_ODD.with("file", path(file)).with("remark", text.clone())
             };
             remarks.iter().map(of).collect()
         }

@@ -121,26 +121,26 @@ impl HeadlessTurn<'_> {
         &mut self,
         ask: &Ask,
         (of, cwd): (&str, &str),
-        pieces: &[TemplateCommand],
+        commands: &[TemplateCommand],
     ) -> Vec<HeadlessEffect> {
         if self.options.has_user
-            && let Some(asking) = TemplateApproval::new(ask.id, pieces, self.options.approved)
+            && let Some(asking) = TemplateApproval::new(ask.id, commands, self.options.approved)
         {
             let question = asking.question();
             self.approval = Some(asking);
-            let says = command_lines(of, cwd, pieces).into_iter();
+            let says = command_lines(of, cwd, commands).into_iter();
             let told = says.map(|say| HeadlessEffect::Tell(StderrLine::Question(say)));
             return told.chain([HeadlessEffect::Ask(question)]).collect();
         }
         let mut effects: Vec<HeadlessEffect> =
-            pieces.iter().flat_map(|piece| template_command_line(of, piece)).collect();
+            commands.iter().flat_map(|piece| template_command_line(of, piece)).collect();
         let approved = self.options.approved;
         let is_grave =
-            |piece: &&TemplateCommand| !approved.all && !piece.can_preapprove(approved.secrets);
-        let grave = pieces.iter().find(is_grave);
+            |command: &&TemplateCommand| !approved.all && !command.can_preapprove(approved.secrets);
+        let grave = commands.iter().find(is_grave);
         match (self.options.approved.template_commands, grave) {
             (true, None) => {
-                let steps = pieces.iter().map(|piece| piece.id.clone()).collect();
+                let steps = commands.iter().map(|piece| piece.id.clone()).collect();
                 effects.push(decide(ask.id, Decision::ApproveAll { steps }));
                 return effects;
             }

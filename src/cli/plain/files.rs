@@ -7,16 +7,16 @@ use avocet_core::protocol::{AttachmentInfo, Change, PlanItem, PlanState};
 use avocet_core::text::escape;
 
 impl PlainLines {
-    pub(super) fn attachment_lines(&self, items: &[AttachmentInfo]) -> Vec<PlainEffect> {
-        let line = |item: &AttachmentInfo| {
-            let name = escape(&item.name).text;
-            self.say(prompt::LINE_ATTACHED.with("name", name).with("size", item.size_text()))
+    pub(super) fn attachment_lines(&self, infos: &[AttachmentInfo]) -> Vec<PlainEffect> {
+        let line = |info: &AttachmentInfo| {
+            let name = escape(&info.name).text;
+            self.say(prompt::LINE_ATTACHED.with("name", name).with("size", info.size_text()))
         };
-        items.iter().map(line).collect()
+        infos.iter().map(line).collect()
     }
 
-    pub(super) fn files_changed(&self, files: &[Change]) -> Vec<PlainEffect> {
-        Change::summary(files).map(|say| self.say(say)).into_iter().collect()
+    pub(super) fn files_changed(&self, changes: &[Change]) -> Vec<PlainEffect> {
+        Change::summary(changes).map(|say| self.say(say)).into_iter().collect()
     }
 
     pub(super) fn plan(&self, items: &[PlanItem]) -> Vec<PlainEffect> {

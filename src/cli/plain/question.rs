@@ -96,16 +96,16 @@ impl PlainQuestion {
     fn choice_lines(&self) -> Vec<LocalizedText> {
         let offer = &self.flow.offer;
         if !offer.kind.is_about_step() && !self.is_trust() {
-            let mut says: Vec<LocalizedText> = Vec::new();
+            let mut texts: Vec<LocalizedText> = Vec::new();
             for (at, choice) in offer.rows().enumerate() {
                 // One after the other: no line can mark them.
                 let each = choice.pick == ChoicePick::Each;
                 let label = if each { p::LINE_EACH } else { choice.label };
                 let label = offer.named(choice, label);
-                says.push(w::CHOICE.with("n", at + 1).with("choice", label));
+                texts.push(w::CHOICE.with("n", at + 1).with("choice", label));
             }
-            says.push(w::HOW.into());
-            return says;
+            texts.push(w::HOW.into());
+            return texts;
         }
         let grave = self.is_high_risk();
         let shown = offer.choices.iter().filter(|choice| !grave || choice.pick != ChoicePick::Run);
@@ -219,8 +219,8 @@ impl PlainQuestion {
         matches!(self.ask.question, Question::Trust { .. })
     }
 
-    fn apply(&mut self, pick: ChoicePick, by: Press) -> ParsedLine {
-        match self.flow.choose(pick, by, Seen::All) {
+    fn apply(&mut self, pick: ChoicePick, press: Press) -> ParsedLine {
+        match self.flow.choose(pick, press, Seen::All) {
             FlowStep::Decided(decision) => ParsedLine::Decided(decision),
             FlowStep::DecideEach => self.ask_next_command(0, Vec::new()),
             FlowStep::Edit => self.start_change(),
@@ -312,15 +312,15 @@ impl PlainQuestion {
     /// The verdict on a changed step; nothing if no question waits for it.
     pub fn on_verdict(
         &mut self,
-        work: &StepAction,
+        action: &StepAction,
         risk: &Risk,
         change: Option<&Change>,
     ) -> Vec<LocalizedText> {
-        if !matches!(&self.stage, AnswerStage::AwaitingVerdict(waits) if waits == work) {
+        if !matches!(&self.stage, AnswerStage::AwaitingVerdict(waits) if waits == action) {
             return Vec::new();
         }
         let tier = LocalizedText::from(risk_phrase(risk));
-        let step = w::EDITED.with("tier", tier).with("step", full_step(work));
+        let step = w::EDITED.with("tier", tier).with("step", full_step(action));
         let mut says = vec![step];
         if let Some(change) = change {
             says.extend(diff_lines(change));
@@ -330,7 +330,7 @@ impl PlainQuestion {
             (Tier::L2, _) => (AnswerStage::Changing, w::EDIT_REFUSED),
             (_, grave) => {
                 let how = if grave { w::EDIT_RUN_GRAVE } else { w::EDIT_RUN };
-                (AnswerStage::ConfirmingChange { work: work.clone(), grave }, how)
+                (AnswerStage::ConfirmingChange { work: action.clone(), grave }, how)
             }
         };
         self.stage = doing;
@@ -338,16 +338,16 @@ impl PlainQuestion {
         says
     }
 
-    fn confirm_change(&mut self, work: StepAction, grave: bool, typed: &str) -> ParsedLine {
+    fn confirm_change(&mut self, action: StepAction, grave: bool, typed: &str) -> ParsedLine {
         let severity = if grave { Severity::HighRisk } else { Severity::Plain };
         if severity.is_confirmed(typed, is_yes(typed)) {
-            return ParsedLine::Decided(self.flow.edit(work));
+            return ParsedLine::Decided(self.flow.edit(action));
         }
         if is_no(typed) {
             self.flow.back();
             return ParsedLine::Lines(self.lines());
         }
-        self.stage = AnswerStage::ConfirmingChange { work, grave };
+        self.stage = AnswerStage::ConfirmingChange { work: action, grave };
         ParsedLine::AskAgain(if grave { w::NEEDS_YES } else { w::NO_CHOICE }.into())
     }
 

@@ -16,9 +16,9 @@ use avocet_core::signals;
 use avocet_core::terminal_modes;
 
 /// The maximum length of a typed line; a longer one is cut, since no model could read it.
-const LONGEST: usize = 4 << 20;
+const MAX_LENGTH: usize = 4 << 20;
 /// The maximum number of lines that wait to be read.
-const ROOM: usize = 1_024;
+const CAPACITY: usize = 1_024;
 /// What was handed on at the end of that time is heard within this.
 const MARGIN: Duration = Duration::from_millis(50);
 /// A read that takes less time than this found what had come before.
@@ -82,7 +82,7 @@ pub struct PlainEnd {
 
 /// Runs until the user leaves or the session ends.
 pub async fn run(
-    mut linear: PlainSession,
+    mut session: PlainSession,
     first: Option<String>,
     mut channels: PrintChannels,
     mut lines: Receiver<PlainInput>,
@@ -101,9 +101,9 @@ pub async fn run(
                 PlainEffect::Send(op) => drop(channels.ops.send(op.into()).await),
                 PlainEffect::End(exit) => {
                     let _ = channels.ops.try_send(Op::Session(SessionOp::Shutdown).into());
-                    return PlainEnd { exit, knows_unsaved: linear.knows_unsaved() };
+                    return PlainEnd { exit, knows_unsaved: session.knows_unsaved() };
                 }
-                PlainEffect::Prompt if linear.is_asking() => gate.close(),
+                PlainEffect::Prompt if session.is_asking() => gate.close(),
                 shown => {
                     if output.write(&shown).is_err() {
                         let _ = channels.ops.try_send(Op::Session(SessionOp::Shutdown).into());
@@ -112,29 +112,29 @@ pub async fn run(
                 }
             }
         }
-        if !linear.is_asking() {
+        if !session.is_asking() {
             gate = Gate::default();
         }
         // Lines typed before a question are handled before it, and do not answer it.
         effects = tokio::select! {
             biased;
             Some(number) = channels.signals.recv() => match number {
-                signals::INT => linear.interrupt(),
+                signals::INT => session.interrupt(),
                 number => vec![PlainEffect::End(Exit::by_signal(number))],
             },
             line = lines.recv(), if open => match line {
                 Some(PlainInput::Line(line)) => {
                     (ended, output.is_prompting) = (false, false);
-                    if gate.accepts(&line) { linear.on_line(&line.text) } else { linear.on_early_line(&line.text) }
+                    if gate.accepts(&line) { session.on_line(&line.text) } else { session.on_early_line(&line.text) }
                 }
                 end => {
                     open = end.is_some();
                     ended = true;
-                    linear.on_end_of_input()
+                    session.on_end_of_input()
                 }
             },
             event = channels.events.recv() => match event {
-                Some(event) => linear.on_event(event),
+                Some(event) => session.on_event(event),
                 None => vec![PlainEffect::End(Exit::Failed)],
             },
             () = gate.wait_until_open() => {
@@ -145,8 +145,8 @@ pub async fn run(
                 }
             }
         };
-        if ended && linear.is_idle() {
-            effects.extend(linear.on_end_of_input());
+        if ended && session.is_idle() {
+            effects.extend(session.on_end_of_input());
         }
     }
 }
@@ -187,7 +187,7 @@ impl<W: Write> PlainOutput<W> {
 /// Reads the lines of standard input as they are typed. The thread ends with the input or with the
 /// program.
 pub fn stdin_lines() -> Receiver<PlainInput> {
-    let (sender, receiver) = channel(ROOM);
+    let (sender, receiver) = channel(CAPACITY);
     let goes_on = io::stdin().is_terminal();
     let read = move || read_lines(io::stdin().lock(), goes_on, &sender);
     // Without a thread, the input counts as ended.
@@ -196,7 +196,7 @@ pub fn stdin_lines() -> Receiver<PlainInput> {
 }
 
 /// A closed terminal ends its input again and again: the second end is final.
-fn read_lines(mut from: impl BufRead, goes_on: bool, to: &Sender<PlainInput>) {
+fn read_lines(mut from: impl BufRead, goes_on: bool, sender: &Sender<PlainInput>) {
     let mut ended = false;
     // Set while there was no room: what is read then may have come long before.
     let mut late: Option<Instant> = None;
@@ -210,12 +210,12 @@ fn read_lines(mut from: impl BufRead, goes_on: bool, to: &Sender<PlainInput>) {
         let began = *first.get_or_insert_with(|| late.unwrap_or_else(Instant::now));
         let end = came.iter().position(|byte| *byte == b'\n');
         let (taken, over) = (end.map_or(came.len(), |end| end + 1), came.is_empty());
-        let room = LONGEST.saturating_sub(bytes.len());
+        let room = MAX_LENGTH.saturating_sub(bytes.len());
         bytes.extend(came.iter().take(taken.min(room)));
         from.consume(taken);
         let typed = if bytes.is_empty() {
             if goes_on && !ended { PlainInput::End } else { return }
-        } else if end.is_none() && !over && bytes.len() < LONGEST {
+        } else if end.is_none() && !over && bytes.len() < MAX_LENGTH {
             continue;
         } else {
             let text = String::from_utf8_lossy(&bytes);
@@ -225,11 +225,11 @@ fn read_lines(mut from: impl BufRead, goes_on: bool, to: &Sender<PlainInput>) {
         bytes.clear();
         first = None;
         ended = typed == PlainInput::End;
-        match to.try_send(typed) {
+        match sender.try_send(typed) {
             Ok(()) => {}
             Err(TrySendError::Full(typed)) => {
                 late = late.or_else(|| Some(Instant::now()));
-                if to.blocking_send(typed).is_err() {
+                if sender.blocking_send(typed).is_err() {
                     return;
                 }
             }

@@ -66,8 +66,8 @@ impl PlainLines {
         shown.iter().map(|line| self.line(line)).chain(more).collect()
     }
 
-    fn step_line(&self, word: Phrase, step: &Step) -> PlainEffect {
-        self.say(word.with("step", step_title(&step.work)))
+    fn step_line(&self, phrase: Phrase, step: &Step) -> PlainEffect {
+        self.say(phrase.with("step", step_title(&step.work)))
     }
 
     fn refusal_line(&self, observation: &Observation) -> PlainEffect {
@@ -77,6 +77,6 @@ impl PlainLines {
     }
 }
 
-fn note_or(observation: &Observation, other: Phrase) -> LocalizedText {
-    observation.note.clone().unwrap_or_else(|| other.into())
+fn note_or(observation: &Observation, phrase: Phrase) -> LocalizedText {
+    observation.note.clone().unwrap_or_else(|| phrase.into())
 }

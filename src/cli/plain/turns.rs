@@ -5,7 +5,7 @@ use avocet_core::protocol::{Event, Page, PageRow};
 use avocet_core::text;
 
 /// Turns that are remembered and listed at most.
-const MOST: usize = 20;
+const MAX_TURNS: usize = 20;
 /// The longest text of a turn in the list, in characters.
 const SHOWN: usize = 70;
 
@@ -18,7 +18,7 @@ impl TurnList {
         self.0.retain(|(known, _)| *known != turn);
         self.0.push((turn, text::cut(&text::one_line(text), SHOWN)));
         self.0.sort_by_key(|(turn, _)| *turn);
-        let surplus = self.0.len().saturating_sub(MOST);
+        let surplus = self.0.len().saturating_sub(MAX_TURNS);
         self.0.drain(..surplus);
     }
 

@@ -23,9 +23,9 @@ pub struct Bot {
 const fn key(
     path: &'static str,
     kind: toml_schema::TomlKind,
-    elsewhere: Option<Phrase>,
+    phrase: Option<Phrase>,
 ) -> SettingKey {
-    SettingKey { elsewhere, ..SettingKey::of_extension(path, kind) }
+    SettingKey { elsewhere: phrase, ..SettingKey::of_extension(path, kind) }
 }
 
 /// All keys of a bot, and common mistakes that belong elsewhere.
@@ -84,11 +84,11 @@ impl Bot {
 }
 
 /// The bot with this name, from the first folder that has it. Nothing else is read.
-pub fn find(places: &SearchPath, name: &str) -> Result<Bot, LookupError> {
+pub fn find(path: &SearchPath, name: &str) -> Result<Bot, LookupError> {
     if !name::is_usable(ExtensionFileKind::Bot, name) {
         return Err(LookupError::bad_name(ExtensionFileKind::Bot, name));
     }
-    for place in places.of_kind(ExtensionFileKind::Bot) {
+    for place in path.of_kind(ExtensionFileKind::Bot) {
         let file = place.folder.join(format!("{name}.toml"));
         if !scan::may_be_read(&file, place) {
             continue;
@@ -100,9 +100,9 @@ pub fn find(places: &SearchPath, name: &str) -> Result<Bot, LookupError> {
         }
     }
     let known =
-        places.of_kind(ExtensionFileKind::Bot).flat_map(|place| scan::scan_folder(place).files);
+        path.of_kind(ExtensionFileKind::Bot).flat_map(|place| scan::scan_folder(place).files);
     let known: Vec<String> = known.map(|found| found.name).collect();
-    Err(LookupError::none(ExtensionFileKind::Bot, name, known.iter().map(String::as_str), places))
+    Err(LookupError::none(ExtensionFileKind::Bot, name, known.iter().map(String::as_str), path))
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ pub fn read(
     file: &Path,
     name: &str,
     owner: Owner,
-    form: TemplateMarks,
+    marks: TemplateMarks,
     text: &str,
 ) -> Result<(CustomCommand, Vec<String>), LocalizedText> {
     let reading = toml_schema::read(file, text, KEYS);
@@ -86,7 +86,7 @@ pub fn read(
     for problem in reading.problems {
         match &problem {
             ConfigDiagnostic { fault: ConfigError::Unknown { .. }, key: Some(key), .. }
-                if form == TemplateMarks::Gemini =>
+                if marks == TemplateMarks::Gemini =>
             {
                 more.push(key.clone());
             }
@@ -99,7 +99,7 @@ pub fn read(
         argument_hint: String::new(),
         traits: CommandTraits::default(),
         prompt: String::new(),
-        form,
+        form: marks,
         allowed_tools: Vec::new(),
         file: file.to_owned(),
         owner,

@@ -22,10 +22,10 @@ pub struct FrontMatter<'t> {
 /// Splits off the front matter. Front matter without an end does not count.
 pub fn split(text: &str) -> FrontMatter<'_> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let none = FrontMatter { front: None, body: text };
-    let Some((first, rest)) = text.split_once('\n') else { return none };
+    let matter = FrontMatter { front: None, body: text };
+    let Some((first, rest)) = text.split_once('\n') else { return matter };
     if first.trim_end() != "---" {
-        return none;
+        return matter;
     }
     let mut at = 0;
     for line in rest.split_inclusive('\n') {
@@ -36,7 +36,7 @@ pub fn split(text: &str) -> FrontMatter<'_> {
         }
         at += line.len();
     }
-    none
+    matter
 }
 
 /// Parses front matter. If it is not valid YAML, it is parsed once more with the faulty values

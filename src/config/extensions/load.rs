@@ -102,17 +102,17 @@ impl Localize for LoadState {
 
 impl ExtensionLibrary {
     /// Loads all kinds.
-    pub fn load(places: &SearchPath) -> ExtensionLibrary {
-        ExtensionLibrary::load_kinds(places, &ExtensionFileKind::ALL)
+    pub fn load(path: &SearchPath) -> ExtensionLibrary {
+        ExtensionLibrary::load_kinds(path, &ExtensionFileKind::ALL)
     }
 
     /// Loads these kinds.
-    pub fn load_kinds(places: &SearchPath, kinds: &[ExtensionFileKind]) -> ExtensionLibrary {
+    pub fn load_kinds(path: &SearchPath, kinds: &[ExtensionFileKind]) -> ExtensionLibrary {
         let mut loading = ExtensionLoader {
-            library: ExtensionLibrary { places: places.clone(), ..ExtensionLibrary::default() },
+            library: ExtensionLibrary { places: path.clone(), ..ExtensionLibrary::default() },
             claimed_names: BTreeMap::new(),
         };
-        for place in places.list.iter().filter(|place| kinds.contains(&place.kind)) {
+        for place in path.list.iter().filter(|place| kinds.contains(&place.kind)) {
             loading.load_folder(place);
         }
         loading.library
@@ -185,9 +185,9 @@ impl ExtensionLibrary {
 
     /// The list for the frontends: commands, then skills, then the names of bots.
     pub fn extensions(&self) -> Extensions {
-        let mut entries: Vec<Extension> = Vec::new();
+        let mut extensions: Vec<Extension> = Vec::new();
         for command in &self.commands {
-            entries.push(Extension {
+            extensions.push(Extension {
                 kind: ExtensionKind::Command,
                 name: command.name.clone(),
                 about: display_line(&command.description),
@@ -209,7 +209,7 @@ impl ExtensionLibrary {
                 () if skill.disable_model_invocation => ExtensionState::Sensitive,
                 () => ExtensionState::Usable,
             };
-            entries.push(Extension {
+            extensions.push(Extension {
                 kind: ExtensionKind::Skill,
                 name: skill.name.clone(),
                 about: display_line(&skill.description),
@@ -219,14 +219,14 @@ impl ExtensionLibrary {
                 traits: display_traits(&skill.traits),
             });
         }
-        let mut clashes = self.clashes(&entries);
-        clashes.extend(drop_unusable_aliases(&mut entries, &self.places));
-        clashes.extend(unknown_settings(&entries));
-        entries.extend(self.files.iter().filter_map(unusable));
+        let mut clashes = self.clashes(&extensions);
+        clashes.extend(drop_unusable_aliases(&mut extensions, &self.places));
+        clashes.extend(unknown_settings(&extensions));
+        extensions.extend(self.files.iter().filter_map(unusable));
         let bots = self.bots.iter().map(|bot| (bot.name.clone(), display_line(&bot.description)));
         let untold = self.skills.omitted(skill_list::BUDGET);
         Extensions {
-            entries,
+            entries: extensions,
             bots: bots.collect(),
             broken_bots: self.files.iter().filter_map(broken_bot).collect(),
             scripts: Vec::new(),
@@ -240,11 +240,11 @@ impl ExtensionLibrary {
     }
 
     /// The commands and skills whose name something else has.
-    fn clashes(&self, skills: &[Extension]) -> Vec<LocalizedText> {
+    fn clashes(&self, extensions: &[Extension]) -> Vec<LocalizedText> {
         let clash = |name: &str, why: LocalizedText| {
             w::CLASH.with("name", name::display_name(name)).with("why", why)
         };
-        let hidden = skills.iter().filter_map(|entry| match &entry.state {
+        let hidden = extensions.iter().filter_map(|entry| match &entry.state {
             ExtensionState::Hidden(why) => Some(clash(&entry.name, why.clone())),
             _ => None,
         });
@@ -265,14 +265,14 @@ impl ExtensionLibrary {
 
 /// Removes the aliases that cannot be typed, and those that a built-in command or an earlier entry
 /// has, and says so.
-fn drop_unusable_aliases(entries: &mut [Extension], places: &SearchPath) -> Vec<LocalizedText> {
-    let mut taken: BTreeSet<String> = entries
+fn drop_unusable_aliases(extensions: &mut [Extension], path: &SearchPath) -> Vec<LocalizedText> {
+    let mut taken: BTreeSet<String> = extensions
         .iter()
         .filter(|entry| entry.can_be_typed())
         .map(|entry| entry.name.to_lowercase())
         .collect();
     let mut dropped = Vec::new();
-    for entry in entries.iter_mut().filter(|entry| entry.can_be_typed()) {
+    for entry in extensions.iter_mut().filter(|entry| entry.can_be_typed()) {
         let name = entry.name.clone();
         entry.traits.aliases.retain(|alias| {
             let lower = alias.to_lowercase();
@@ -281,7 +281,7 @@ fn drop_unusable_aliases(entries: &mut [Extension], places: &SearchPath) -> Vec<
             }
             let why = match () {
                 () if !name::is_usable(ExtensionFileKind::Command, alias) => w::ALIAS_UNUSABLE,
-                () if places.is_built_in(alias) || !taken.insert(lower) => w::ALIAS_DROPPED,
+                () if path.is_built_in(alias) || !taken.insert(lower) => w::ALIAS_DROPPED,
                 () => return true,
             };
             let say = why.with("alias", name::display_name(alias));
@@ -293,10 +293,10 @@ fn drop_unusable_aliases(entries: &mut [Extension], places: &SearchPath) -> Vec<
 }
 
 /// The settings that would open a command to chats, but are no switches.
-fn unknown_settings(entries: &[Extension]) -> Vec<LocalizedText> {
+fn unknown_settings(extensions: &[Extension]) -> Vec<LocalizedText> {
     let is_switch =
         |setting: &str| KEYS.iter().any(|key| key.path == setting && key.kind == TomlKind::Flag);
-    let unknown = entries.iter().filter_map(|entry| match &entry.traits.reach {
+    let unknown = extensions.iter().filter_map(|entry| match &entry.traits.reach {
         Availability::LocalUnless(setting) if !is_switch(setting) => {
             let say = w::NO_SUCH_SWITCH.with("name", entry.name.as_str());
             Some(say.with("setting", name::display_name(setting)))
@@ -321,8 +321,12 @@ fn unusable(file: &LoadedFile) -> Option<Extension> {
         LoadState::Shadowed { by: ShadowedBy::File(_) } | LoadState::Loaded { .. } => return None,
     };
     let about = display_line(&file.path.display().to_string());
-    let (name, from) = (name::display_name(&file.name), file.owner.localized());
-    let (hint, traits) = (String::new(), CommandTraits::default());
+    let name = name::display_name(&file.name);
+    let from = file.owner.localized();
+
+    let hint = String::new();
+    let traits = CommandTraits::default();
+
     Some(Extension { kind, name, about, hint, from, state, traits })
 }
 
@@ -362,49 +366,49 @@ struct ExtensionLoader {
 }
 
 impl ExtensionLoader {
-    fn load_folder(&mut self, place: &SearchDir) {
-        let look = scan::scan_folder(place);
+    fn load_folder(&mut self, dir: &SearchDir) {
+        let look = scan::scan_folder(dir);
         self.library.stamps.extend(look.stamps);
         self.library.cut.extend(look.cut);
         for (found, because) in look.refused {
-            self.record(place, found.name, found.path, LoadState::Refused { because });
+            self.record(dir, found.name, found.path, LoadState::Refused { because });
         }
         for found in look.files {
-            let state = match place.kind {
+            let state = match dir.kind {
                 // A skill declares its own name, so it is parsed first.
                 ExtensionFileKind::Skill => {
-                    self.load_skill(place, found);
+                    self.load_skill(dir, found);
                     continue;
                 }
                 ExtensionFileKind::Bot | ExtensionFileKind::Command => {
-                    match self.is_free(place.kind, &found.name) {
+                    match self.is_free(dir.kind, &found.name) {
                         Err(state) => state,
-                        Ok(()) => self.load_text(place, &found),
+                        Ok(()) => self.load_text(dir, &found),
                     }
                 }
             };
-            self.record(place, found.name, found.path, state);
+            self.record(dir, found.name, found.path, state);
         }
     }
 
     /// Parses a bot or a command.
-    fn load_text(&mut self, place: &SearchDir, found: &scan::ScannedFile) -> LoadState {
-        let read = atomic_file::read(&found.path)
-            .map_err(|fault| toml_message(&found.path, fault))
-            .and_then(|text| text.ok_or_else(|| toml_message(&found.path, ConfigError::NotAFile)));
+    fn load_text(&mut self, dir: &SearchDir, file: &scan::ScannedFile) -> LoadState {
+        let read = atomic_file::read(&file.path)
+            .map_err(|fault| toml_message(&file.path, fault))
+            .and_then(|text| text.ok_or_else(|| toml_message(&file.path, ConfigError::NotAFile)));
         let remarks = match read {
-            Ok(text) if place.kind == ExtensionFileKind::Bot => {
-                bot::read(&found.path, &found.name, place.owner, &text).map(|bot| {
+            Ok(text) if dir.kind == ExtensionFileKind::Bot => {
+                bot::read(&file.path, &file.name, dir.owner, &text).map(|bot| {
                     self.library.bots.push(bot);
                     Vec::new()
                 })
             }
-            Ok(text) => parse_command(&found.path, &found.name, place.owner, &text).map(
-                |(command, remarks)| {
+            Ok(text) => {
+                parse_command(&file.path, &file.name, dir.owner, &text).map(|(command, remarks)| {
                     self.library.commands.push(command);
                     remarks
-                },
-            ),
+                })
+            }
             Err(because) => Err(because),
         };
         match remarks {
@@ -413,9 +417,9 @@ impl ExtensionLoader {
         }
     }
 
-    fn load_skill(&mut self, place: &SearchDir, found: scan::ScannedFile) {
-        let (name, state) = match skill::read(&found.path, place.owner) {
-            Err(because) => (found.name, LoadState::Refused { because }),
+    fn load_skill(&mut self, dir: &SearchDir, file: scan::ScannedFile) {
+        let (name, state) = match skill::read(&file.path, dir.owner) {
+            Err(because) => (file.name, LoadState::Refused { because }),
             Ok((skill, mut remarks)) => {
                 let name = skill.name.clone();
                 if self.library.places.is_built_in(&name) {
@@ -435,7 +439,7 @@ impl ExtensionLoader {
                 }
             }
         };
-        self.record(place, name, found.path, state);
+        self.record(dir, name, file.path, state);
     }
 
     fn is_free(&self, kind: ExtensionFileKind, name: &str) -> Result<(), LoadState> {
@@ -448,11 +452,13 @@ impl ExtensionLoader {
         }
     }
 
-    fn record(&mut self, place: &SearchDir, name: String, path: PathBuf, state: LoadState) {
+    fn record(&mut self, dir: &SearchDir, name: String, path: PathBuf, state: LoadState) {
         if !matches!(state, LoadState::Shadowed { .. }) {
-            self.claimed_names.entry((place.kind, name.clone())).or_insert_with(|| path.clone());
+            self.claimed_names.entry((dir.kind, name.clone())).or_insert_with(|| path.clone());
         }
-        let (kind, owner) = (place.kind, place.owner);
+        let kind = dir.kind;
+        let owner = dir.owner;
+
         self.library.files.push(LoadedFile { kind, name, path, owner, state });
     }
 }

@@ -37,16 +37,18 @@ impl LookupError {
         kind: ExtensionFileKind,
         name: &str,
         known: impl Iterator<Item = &'a str>,
-        places: &SearchPath,
+        path: &SearchPath,
     ) -> LookupError {
         let near = suggest::nearest(name, known).into_iter().map(str::to_owned).collect();
-        let (name, folder) = (name.to_owned(), places.user_folder(kind));
+        let name = name.to_owned();
+        let folder = path.user_folder(kind);
+
         LookupError::None {
             kind,
             name,
             near,
             folder,
-            waiting: places.untrusted_note.clone().map(Box::new),
+            waiting: path.untrusted_note.clone().map(Box::new),
         }
     }
 }
@@ -56,7 +58,7 @@ impl Localize for LookupError {
         match self {
             LookupError::BadName { name, .. } if name::is_too_long(name) => {
                 let say = w::LONG_NAME.with("name", name::display_name(name));
-                say.with("most", name::LONGEST)
+                say.with("most", name::MAX_LENGTH)
             }
             LookupError::BadName { kind: ExtensionFileKind::Command, name } => {
                 w::BAD_COMMAND_NAME.with("name", name::display_name(name))
@@ -65,8 +67,12 @@ impl Localize for LookupError {
                 w::BAD_ASCII_NAME.with("kind", kind.phrase()).with("name", name::display_name(name))
             }
             LookupError::None { waiting: Some(waiting), kind, name, near, folder } => {
-                let (kind, name) = (*kind, name.clone());
-                let (near, folder) = (near.clone(), folder.clone());
+                let kind = *kind;
+                let name = name.clone();
+
+                let near = near.clone();
+                let folder = folder.clone();
+
                 let none = LookupError::None { kind, name, near, folder, waiting: None };
                 w::NONE_WAITING
                     .with("none", none.localized())

@@ -7,29 +7,29 @@ use crate::{ConfigError, diagnostic};
 use avocet_core::i18n::{self, Localize, LocalizedText, Phrase};
 
 /// A sentence about a place in a file, or about the whole file.
-pub(super) fn message_at(file: &Path, place: Option<At>, word: Phrase) -> LocalizedText {
+pub(super) fn message_at(file: &Path, place: Option<At>, phrase: Phrase) -> LocalizedText {
     let file = file.display().to_string();
     match place {
-        None => word.with("place", file),
+        None => phrase.with("place", file),
         Some(At { line, column }) => {
             let place = i18n::config::AT_PLACE.with("file", file);
-            word.with("place", place.with("line", line).with("column", column))
+            phrase.with("place", place.with("line", line).with("column", column))
         }
     }
 }
 
 /// The problem of a TOML file, as one sentence.
-pub(super) fn toml_message(file: &Path, fault: ConfigError) -> LocalizedText {
+pub(super) fn toml_message(file: &Path, error: ConfigError) -> LocalizedText {
     ConfigDiagnostic {
         origin: DiagnosticSource::File(PathBuf::from(file)),
         place: None,
         key: None,
-        fault,
+        fault: error,
     }
     .localized()
 }
 
 /// Why one of the user's files could not be created, changed or deleted.
-pub(super) fn io_message(word: Phrase, file: &Path, error: &std::io::Error) -> LocalizedText {
-    word.with("file", file.display().to_string()).with("why", diagnostic::io_reason(error))
+pub(super) fn io_message(phrase: Phrase, file: &Path, error: &std::io::Error) -> LocalizedText {
+    phrase.with("file", file.display().to_string()).with("why", diagnostic::io_reason(error))
 }

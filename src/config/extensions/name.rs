@@ -4,10 +4,10 @@
 use super::ExtensionFileKind;
 
 /// Maximum length of a name in characters; for a command, including its folders.
-pub const LONGEST: usize = 64;
+pub const MAX_LENGTH: usize = 64;
 
 pub fn is_too_long(name: &str) -> bool {
-    name.chars().count() > LONGEST
+    name.chars().count() > MAX_LENGTH
 }
 
 /// `[a-zA-Z0-9][a-zA-Z0-9._-]*`; a command may also use letters of other scripts.
@@ -33,12 +33,12 @@ pub fn is_of_format(name: &str) -> bool {
     let part = |part: &str| {
         !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
     };
-    name.len() <= LONGEST && name.split('-').all(part)
+    name.len() <= MAX_LENGTH && name.split('-').all(part)
 }
 
 /// An unusable name made displayable: invisible characters are written out.
 pub fn display_name(name: &str) -> String {
-    avocet_core::text::cut(name, LONGEST)
+    avocet_core::text::cut(name, MAX_LENGTH)
         .chars()
         .flat_map(|c| if c == '\'' { vec![c] } else { c.escape_debug().collect() })
         .collect()

@@ -13,9 +13,9 @@ use crate::diagnostic;
 use avocet_core::i18n::{LocalizedText, library as w};
 
 /// How deep folders are searched, how many of them, and how many entries in one.
-const DEEPEST: usize = 6;
-const MOST_FOLDERS: usize = 2_000;
-const MOST_ENTRIES: usize = 10_000;
+const MAX_DEPTH: usize = 6;
+const MAX_FOLDERS: usize = 2_000;
+const MAX_ENTRIES: usize = 10_000;
 /// Folders of files that are not the project's own.
 const SKIPPED: &[&str] = &[".git", "node_modules"];
 
@@ -68,10 +68,10 @@ fn stamp(path: &Path) -> Option<Stamp> {
 
 /// True for a path that may be read: in a project, a link must not lead outside what was shown when
 /// it was trusted.
-pub fn may_be_read(path: &Path, place: &SearchDir) -> bool {
+pub fn may_be_read(path: &Path, dir: &SearchDir) -> bool {
     let real = || path.canonicalize().ok();
-    let within = || place.link_targets.iter().filter_map(|root| root.canonicalize().ok());
-    place.link_targets.is_empty()
+    let within = || dir.link_targets.iter().filter_map(|root| root.canonicalize().ok());
+    dir.link_targets.is_empty()
         || real().is_none_or(|real| within().any(|root| real.starts_with(root)))
 }
 
@@ -87,8 +87,8 @@ enum FolderLayout {
 }
 
 impl FolderLayout {
-    fn for_dir(place: &SearchDir) -> FolderLayout {
-        match (place.kind, place.owner.maker) {
+    fn for_dir(dir: &SearchDir) -> FolderLayout {
+        match (dir.kind, dir.owner.maker) {
             (ExtensionFileKind::Skill, _) => FolderLayout::Skills,
             (ExtensionFileKind::Command, Maker::Claude) => FolderLayout::Deep(".md"),
             (ExtensionFileKind::Command, Maker::Gemini) => FolderLayout::Deep(".toml"),
@@ -98,18 +98,18 @@ impl FolderLayout {
 }
 
 /// Scans a folder. A missing folder counts as empty.
-pub fn scan_folder(place: &SearchDir) -> FolderScan {
+pub fn scan_folder(dir: &SearchDir) -> FolderScan {
     let mut walk = Walk {
-        place,
-        shape: FolderLayout::for_dir(place),
-        folders: VecDeque::from([(place.folder.clone(), String::new(), 0)]),
+        place: dir,
+        shape: FolderLayout::for_dir(dir),
+        folders: VecDeque::from([(dir.folder.clone(), String::new(), 0)]),
         folder_count: 0,
         out: FolderScan::default(),
     };
-    if !may_be_read(&place.folder, place) {
-        let found = ScannedFile { name: String::new(), path: place.folder.clone() };
-        walk.out.stamps.push(FileStamp::read(&place.folder));
-        walk.out.refused.push((found, w::LEADS_OUT.into()));
+    if !may_be_read(&dir.folder, dir) {
+        let file = ScannedFile { name: String::new(), path: dir.folder.clone() };
+        walk.out.stamps.push(FileStamp::read(&dir.folder));
+        walk.out.refused.push((file, w::LEADS_OUT.into()));
         return walk.out;
     }
     while let Some((folder, prefix, depth)) = walk.folders.pop_front() {
@@ -129,9 +129,9 @@ struct Walk<'p> {
 
 impl Walk<'_> {
     fn enter(&mut self, folder: &Path, prefix: &str, depth: usize) {
-        if self.folder_count > MOST_FOLDERS {
+        if self.folder_count > MAX_FOLDERS {
             let folder = self.place.folder.display().to_string();
-            let cut = w::MANY_FOLDERS.with("folder", folder).with("most", MOST_FOLDERS);
+            let cut = w::MANY_FOLDERS.with("folder", folder).with("most", MAX_FOLDERS);
             self.out.cut = Some(cut);
             self.folders.clear();
             return;
@@ -151,17 +151,17 @@ impl Walk<'_> {
             Err(error) => {
                 if error.kind() == io::ErrorKind::PermissionDenied {
                     let (name, path) = (prefix.to_owned(), folder.to_owned());
-                    let found = ScannedFile { name, path };
-                    self.out.refused.push((found, diagnostic::io_reason(&error)));
+                    let file = ScannedFile { name, path };
+                    self.out.refused.push((file, diagnostic::io_reason(&error)));
                 }
                 return;
             }
         };
         let mut entries = entries.flatten();
-        let mut found: Vec<fs::DirEntry> = entries.by_ref().take(MOST_ENTRIES).collect();
+        let mut found: Vec<fs::DirEntry> = entries.by_ref().take(MAX_ENTRIES).collect();
         if entries.next().is_some() {
             let folder = folder.display().to_string();
-            let cut = w::MANY_ENTRIES.with("folder", folder).with("most", MOST_ENTRIES);
+            let cut = w::MANY_ENTRIES.with("folder", folder).with("most", MAX_ENTRIES);
             self.out.cut.get_or_insert(cut);
         }
         found.sort_by_key(fs::DirEntry::file_name);
@@ -171,11 +171,13 @@ impl Walk<'_> {
     }
 
     fn visit_entry(&mut self, entry: &fs::DirEntry, prefix: &str, depth: usize) {
-        let (own, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+        let own = entry.file_name().to_string_lossy().into_owned();
+        let path = entry.path();
+
         let Ok(kind) = entry.file_type() else { return };
         let is_folder = kind.is_dir() || kind.is_symlink() && path.is_dir();
         if is_folder {
-            let deep = !matches!(self.shape, FolderLayout::Flat(_)) && depth < DEEPEST;
+            let deep = !matches!(self.shape, FolderLayout::Flat(_)) && depth < MAX_DEPTH;
             if deep && !SKIPPED.contains(&own.as_str()) {
                 let name = join(prefix, &own);
                 if may_be_read(&path, self.place) {
@@ -211,19 +213,19 @@ impl Walk<'_> {
             FolderLayout::Flat(_) => name::is_usable(self.place.kind, &name),
             FolderLayout::Deep(_) => name::is_usable_path(&name),
         };
-        let found = ScannedFile { name, path };
+        let file = ScannedFile { name, path };
         if !usable {
-            self.refuse(found, w::BAD_NAME);
-        } else if !may_be_read(&found.path, self.place) {
-            self.refuse(found, w::LEADS_OUT);
+            self.refuse(file, w::BAD_NAME);
+        } else if !may_be_read(&file.path, self.place) {
+            self.refuse(file, w::LEADS_OUT);
         } else {
-            self.out.files.push(found);
+            self.out.files.push(file);
         }
     }
 
-    fn refuse(&mut self, found: ScannedFile, why: avocet_core::i18n::Phrase) {
-        let why = why.with("name", name::display_name(&found.name));
-        self.out.refused.push((found, why));
+    fn refuse(&mut self, file: ScannedFile, why: avocet_core::i18n::Phrase) {
+        let why = why.with("name", name::display_name(&file.name));
+        self.out.refused.push((file, why));
     }
 }
 
@@ -277,11 +279,11 @@ mod tests {
     #[test]
     fn a_folder_with_too_many_entries_is_scanned_partly_and_reported() {
         let desk = ScanFixture::new(&["in/a.toml"]);
-        for number in 0..=MOST_ENTRIES {
+        for number in 0..=MAX_ENTRIES {
             fs::write(desk.0.path().join(format!("in/{number}.toml")), "").unwrap();
         }
         let look = scan_folder(&desk.place(ExtensionFileKind::Command, Maker::Avocet));
-        assert_eq!(look.files.len(), MOST_ENTRIES);
+        assert_eq!(look.files.len(), MAX_ENTRIES);
         assert!(look.cut.unwrap().text(Lang::En).contains("10000 entries"));
     }
 
@@ -394,11 +396,11 @@ mod tests {
     #[test]
     fn folders_over_the_limit_are_skipped_and_reported() {
         let desk = ScanFixture::new(&[]);
-        for number in 0..MOST_FOLDERS + 5 {
+        for number in 0..MAX_FOLDERS + 5 {
             fs::create_dir_all(desk.0.path().join(format!("in/{number:05}"))).unwrap();
         }
         desk.write("in/00000/SKILL.md", "x");
-        desk.write(&format!("in/{:05}/SKILL.md", MOST_FOLDERS + 4), "x");
+        desk.write(&format!("in/{:05}/SKILL.md", MAX_FOLDERS + 4), "x");
         let look = scan_folder(&desk.place(ExtensionFileKind::Skill, Maker::Avocet));
         assert_eq!(look.files.len(), 1);
         assert!(look.cut.unwrap().text(Lang::En).contains("2000"));

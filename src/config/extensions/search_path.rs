@@ -84,8 +84,8 @@ const OWN: &[(&str, ExtensionFileKind)] = &[
 
 /// Number of names in a folder that may be entries, including sub-folders.
 fn entries(folder: &Path, depth: usize) -> usize {
-    const MOST: usize = 500;
-    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST);
+    const MAX_FOLDERS: usize = 500;
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_FOLDERS);
     let visible = names.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
     let skills = folder.ends_with("skills");
     let count = |entry: std::fs::DirEntry| match entry.file_type() {
@@ -194,10 +194,10 @@ impl SearchPath {
 
     /// The user's own folder.
     pub fn user_folder(&self, kind: ExtensionFileKind) -> PathBuf {
-        let own = Owner { maker: Maker::Avocet, project: false };
+        let owner = Owner { maker: Maker::Avocet, project: false };
         let mut places = self.of_kind(kind);
         places
-            .find(|place| place.owner == own)
+            .find(|place| place.owner == owner)
             .map(|place| place.folder.clone())
             .unwrap_or_default()
     }
@@ -210,13 +210,13 @@ impl SearchPath {
 
 /// If the working folder is the home folder, the same folder is listed twice; it then counts as the
 /// user's, not the project's.
-fn dedup_folders(list: Vec<SearchDir>) -> Vec<SearchDir> {
-    let personal: Vec<PathBuf> = list
+fn dedup_folders(dirs: Vec<SearchDir>) -> Vec<SearchDir> {
+    let personal: Vec<PathBuf> = dirs
         .iter()
         .filter(|place| !place.owner.project)
         .map(|place| place.folder.clone())
         .collect();
-    list.into_iter()
+    dirs.into_iter()
         .filter(|place| !place.owner.project || !personal.contains(&place.folder))
         .collect()
 }

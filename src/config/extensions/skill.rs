@@ -19,7 +19,7 @@ pub const FILE: &str = "SKILL.md";
 /// The longest description, in characters.
 pub const DESCRIBED: usize = 1_024;
 /// Maximum number of examples, tools and keys that are kept.
-const MOST: usize = 100;
+const MAX_ITEMS: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skill {
@@ -130,23 +130,23 @@ pub fn parse(
         owner,
     };
     let mut traits = TraitsReader::default();
-    for (key, node) in pairs.into_iter().take(MOST) {
+    for (key, node) in pairs.into_iter().take(MAX_ITEMS) {
         if !traits.take_yaml(&key, &node) {
             skill.set_value(key, node);
         }
     }
     (skill.argument_hint, skill.traits) = traits.finish();
-    let mut remarks: Vec<LocalizedText> =
+    let mut texts: Vec<LocalizedText> =
         mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
-    remarks.extend(check_name(&mut skill, &folder)?);
+    texts.extend(check_name(&mut skill, &folder)?);
     if skill.description.is_empty() {
         return Err(message_at(file, None, w::NO_DESCRIPTION));
     }
     if skill.description.chars().count() > DESCRIBED {
-        remarks.push(w::LONG_DESCRIPTION.with("most", DESCRIBED));
+        texts.push(w::LONG_DESCRIPTION.with("most", DESCRIBED));
         skill.description = skill.description.chars().take(DESCRIBED).collect();
     }
-    Ok((skill, remarks))
+    Ok((skill, texts))
 }
 
 impl Skill {
@@ -210,13 +210,15 @@ fn examples(node: YamlNode) -> Vec<String> {
         YamlNode::List(items) => items.iter().map(|item| one_line(&item.flat())).collect(),
         node => vec![one_line(&node.flat())],
     };
-    texts.into_iter().filter(|text: &String| !text.is_empty()).take(MOST).collect()
+    texts.into_iter().filter(|text: &String| !text.is_empty()).take(MAX_ITEMS).collect()
 }
 
 /// `Bash(git add:*), Read` or `Bash(git add:*) Read`, or a list of them.
 pub(super) fn tools(node: &YamlNode) -> Vec<String> {
     let text = node.flat();
-    let (mut names, mut depth) = (vec![String::new()], 0_usize);
+    let mut names = vec![String::new()];
+    let mut depth = 0_usize;
+
     for c in text.chars() {
         match c {
             '(' => depth += 1,
@@ -229,7 +231,7 @@ pub(super) fn tools(node: &YamlNode) -> Vec<String> {
         }
     }
     names.retain(|name| !name.is_empty());
-    names.truncate(MOST);
+    names.truncate(MAX_ITEMS);
     names
 }
 

@@ -45,13 +45,13 @@ impl SkillsContext {
     /// with the reason.
     pub fn load_from_directory(&mut self, folder: &Path) -> Vec<InvalidSkill> {
         let owner = Owner { maker: Maker::Avocet, project: false };
-        let place = SearchDir {
+        let dir = SearchDir {
             folder: folder.to_owned(),
             kind: ExtensionFileKind::Skill,
             owner,
             link_targets: Vec::new(),
         };
-        let look = scan::scan_folder(&place);
+        let look = scan::scan_folder(&dir);
         let mut refused: Vec<InvalidSkill> =
             look.refused.into_iter().map(|(found, why)| (found.path, why)).collect();
         for found in look.files {
@@ -151,10 +151,12 @@ enum ListForm {
 }
 
 /// As many names as fit.
-fn names_that_fit(told: &[&Skill], budget: usize) -> (String, usize) {
+fn names_that_fit(skills: &[&Skill], budget: usize) -> (String, usize) {
     let room = budget.saturating_sub(TAIL);
-    let (mut out, mut shown) = (String::new(), 0);
-    for skill in told {
+    let mut out = String::new();
+    let mut shown = 0;
+
+    for skill in skills {
         let line = entry_with_name(skill);
         if out.len() + line.len() + 1 > room {
             break;
@@ -165,7 +167,7 @@ fn names_that_fit(told: &[&Skill], budget: usize) -> (String, usize) {
     }
     let tail = format!(
         "({} more skills are left out here for want of room; the user can list and enter them.)",
-        told.len() - shown
+        skills.len() - shown
     );
     if out.len() + tail.len() <= budget { (out + &tail, shown) } else { (String::new(), 0) }
 }

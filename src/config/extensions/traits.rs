@@ -11,7 +11,7 @@ use avocet_core::text::one_line;
 const REACHES: &[&str] = &["everywhere", "terminal", "gateway"];
 const BUSY: &[&str] = &["now", "wait", "refuse"];
 /// Maximum number of separate arguments; platforms show fewer.
-const MOST: usize = 25;
+const MAX_ARGUMENTS: usize = 25;
 /// The name of an argument whose hint has another form.
 const WHOLE: &str = "arguments";
 
@@ -135,7 +135,7 @@ fn arguments(hint: &str, abouts: &[(String, String)]) -> Vec<CommandArgument> {
         named.map(|(_, about)| about.clone()).unwrap_or_default()
     };
     let mut rest = hint.trim();
-    let mut found: Vec<CommandArgument> = Vec::new();
+    let mut arguments: Vec<CommandArgument> = Vec::new();
     while !rest.is_empty() {
         let close = match rest.chars().next() {
             Some('<') => '>',
@@ -148,18 +148,18 @@ fn arguments(hint: &str, abouts: &[(String, String)]) -> Vec<CommandArgument> {
         let parts: Vec<String> = inside.split('|').map(|part| part.trim().to_owned()).collect();
         let (name, choices) = match parts.len() {
             1 => (inside.trim().trim_end_matches(['.', '…']).to_owned(), Vec::new()),
-            _ => (format!("choice{}", found.len() + 1), parts),
+            _ => (format!("choice{}", arguments.len() + 1), parts),
         };
         // A required argument after an optional one cannot be distinguished from it.
-        let is_required = close == '>' && found.iter().all(|before| before.is_required);
-        found.push(CommandArgument { about: about(&name), name, is_required, choices });
+        let is_required = close == '>' && arguments.iter().all(|before| before.is_required);
+        arguments.push(CommandArgument { about: about(&name), name, is_required, choices });
         rest = after.trim_start();
     }
     let is_plain = rest.is_empty()
-        && found.len() <= MOST
-        && found.iter().all(|argument| !argument.name.is_empty());
+        && arguments.len() <= MAX_ARGUMENTS
+        && arguments.iter().all(|argument| !argument.name.is_empty());
     if is_plain {
-        found
+        arguments
     } else {
         vec![CommandArgument {
             name: WHOLE.to_owned(),

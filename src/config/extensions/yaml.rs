@@ -21,8 +21,8 @@ pub struct YamlError {
 }
 
 /// Maximum number of values, and their deepest nesting.
-const MOST: usize = 2_000;
-const DEEPEST: usize = 8;
+const MAX_VALUES: usize = 2_000;
+const MAX_DEPTH: usize = 8;
 
 impl YamlNode {
     /// A text, or a list of texts joined to one.
@@ -50,7 +50,7 @@ impl YamlNode {
 
 /// Parses a mapping; an empty text is an empty one. If a key is repeated, the first one counts.
 pub fn read(text: &str) -> Result<Vec<(String, YamlNode)>, YamlError> {
-    let mut reader = YamlReader { parser: Parser::new_from_str(text), left: MOST };
+    let mut reader = YamlReader { parser: Parser::new_from_str(text), left: MAX_VALUES };
     loop {
         match reader.next()? {
             (Event::StreamStart | Event::DocumentStart(_) | Event::Nothing, _) => {}
@@ -78,11 +78,12 @@ impl<'t> YamlReader<'t> {
     fn next(&mut self) -> Result<(Event<'t>, TextPosition), YamlError> {
         match self.parser.next() {
             Some(Ok((event, span))) => {
-                let place = TextPosition { line: span.start.line(), column: span.start.col() + 1 };
+                let position =
+                    TextPosition { line: span.start.line(), column: span.start.col() + 1 };
                 self.left = self.left.saturating_sub(1);
                 match self.left {
-                    0 => Err(error_at(place, "there is too much of it")),
-                    _ => Ok((event, place)),
+                    0 => Err(error_at(position, "there is too much of it")),
+                    _ => Ok((event, position)),
                 }
             }
             Some(Err(error)) => Err(parser_error(&error)),
@@ -112,7 +113,7 @@ impl<'t> YamlReader<'t> {
         place: TextPosition,
         depth: usize,
     ) -> Result<YamlNode, YamlError> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Err(error_at(place, "values stand too deep in each other"));
         }
         match event {
@@ -137,12 +138,12 @@ impl<'t> YamlReader<'t> {
 }
 
 fn parser_error(error: &ScanError) -> YamlError {
-    let place = TextPosition { line: error.marker().line(), column: error.marker().col() + 1 };
-    YamlError { place, why: error.info().to_owned() }
+    let position = TextPosition { line: error.marker().line(), column: error.marker().col() + 1 };
+    YamlError { place: position, why: error.info().to_owned() }
 }
 
-fn error_at(place: TextPosition, why: &str) -> YamlError {
-    YamlError { place, why: why.to_owned() }
+fn error_at(position: TextPosition, why: &str) -> YamlError {
+    YamlError { place: position, why: why.to_owned() }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use avocet_core::text::cut_end;
 use avocet_core::text::visible;
 
 /// Maximum size of all files together, in bytes.
-pub const MOST: usize = 32 * 1024;
+pub const MAX_BYTES: usize = 32 * 1024;
 
 /// A project's notes, ready to be sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,9 @@ impl NoteFile {
 pub fn join(files: &[NoteFile]) -> Notes {
     let mut notes = Notes::default();
     for (file, share) in files.iter().zip(shares(files)) {
-        let (path, body) = (file.path.clone(), file.text.trim());
+        let path = file.path.clone();
+        let body = file.text.trim();
+
         if body.is_empty() {
             continue;
         }
@@ -62,10 +64,12 @@ pub fn join(files: &[NoteFile]) -> Notes {
 fn shares(files: &[NoteFile]) -> Vec<usize> {
     let size = |file: &NoteFile| file.text.trim().len();
     let mut out = vec![0; files.len()];
-    let (mut open, mut left): (Vec<usize>, usize) = ((0..files.len()).collect(), MOST);
+    let (mut open, mut left): (Vec<usize>, usize) = ((0..files.len()).collect(), MAX_BYTES);
     loop {
         let of = |at: &usize| files.get(*at).map_or(0, NoteFile::weight);
-        let (weights, room) = (open.iter().map(of).sum::<usize>().max(1), left);
+        let weights = open.iter().map(of).sum::<usize>().max(1);
+        let room = left;
+
         let share = |at: &usize| room * of(at) / weights;
         let needs = |at: &usize| files.get(*at).map_or(0, size);
         let whole: Vec<usize> = open.iter().copied().filter(|at| needs(at) <= share(at)).collect();
@@ -115,7 +119,7 @@ mod tests {
             file("b/AGENTS.md", &"x".repeat(9_000)),
         ]);
         let sent: usize = notes.files.iter().map(|note| note.sent).sum();
-        assert!(sent <= MOST && sent > MOST - 8, "{sent}");
+        assert!(sent <= MAX_BYTES && sent > MAX_BYTES - 8, "{sent}");
         assert_eq!(notes.files[1].sent, 9_000);
         assert_eq!(
             notes.truncated_files().map(|note| note.path.as_str()).collect::<Vec<_>>(),
@@ -135,7 +139,7 @@ mod tests {
         let sent: Vec<usize> = notes.files.iter().map(|note| note.sent).collect();
         assert_eq!((sent[0], sent[3]), (11, 12_000));
         assert!(sent[1] > 10_000 && sent[2] > 10_000, "{sent:?}");
-        assert!(sent.iter().sum::<usize>() <= MOST, "{sent:?}");
+        assert!(sent.iter().sum::<usize>() <= MAX_BYTES, "{sent:?}");
         assert!(notes.text.contains("## CLAUDE.local.md"));
     }
 

@@ -251,7 +251,7 @@ fn a_folder_that_is_more_than_a_project_gets_a_warning() {
 fn a_change_is_detected_even_in_a_folder_too_large_to_list() {
     let desk = TrustFixture::new();
     let skill = |number: usize| desk.work().join(format!(".claude/skills/s{number}/SKILL.md"));
-    for number in 0..=MOST_FILES {
+    for number in 0..=MAX_FILES {
         fs::create_dir_all(skill(number).parent().unwrap()).unwrap();
         fs::write(skill(number), "one").unwrap();
     }

@@ -152,8 +152,8 @@ impl Phrase {
 }
 
 /// A number in a sentence: `one` for exactly one, else `many` with its `{n}`.
-pub fn plural(n: usize, one: Phrase, many: Phrase) -> LocalizedText {
-    if n == 1 { one.into() } else { many.with("n", n) }
+pub fn plural(n: usize, phrase: Phrase, many: Phrase) -> LocalizedText {
+    if n == 1 { phrase.into() } else { many.with("n", n) }
 }
 
 /// The value of a placeholder: plain text, or another sentence of the catalogue.
@@ -187,14 +187,14 @@ impl From<String> for PhraseValue {
 }
 
 impl From<LocalizedText> for PhraseValue {
-    fn from(say: LocalizedText) -> PhraseValue {
-        PhraseValue::Say(Box::new(say))
+    fn from(text: LocalizedText) -> PhraseValue {
+        PhraseValue::Say(Box::new(text))
     }
 }
 
 impl From<Phrase> for PhraseValue {
-    fn from(word: Phrase) -> PhraseValue {
-        PhraseValue::from(LocalizedText::from(word))
+    fn from(phrase: Phrase) -> PhraseValue {
+        PhraseValue::from(LocalizedText::from(phrase))
     }
 }
 
@@ -227,8 +227,8 @@ impl LocalizedText {
 
     /// The same values in another sentence.
     #[must_use]
-    pub fn with_phrase(self, word: Phrase) -> LocalizedText {
-        LocalizedText { word, ..self }
+    pub fn with_phrase(self, phrase: Phrase) -> LocalizedText {
+        LocalizedText { word: phrase, ..self }
     }
 
     /// The value of a placeholder, if it has one.
@@ -237,14 +237,14 @@ impl LocalizedText {
     }
 
     /// Itself or the first of its values, at any depth, that is this sentence.
-    pub fn find(&self, word: Phrase) -> Option<&LocalizedText> {
+    pub fn find(&self, phrase: Phrase) -> Option<&LocalizedText> {
         let inside = || {
             self.values.iter().find_map(|(_, value)| match value {
-                PhraseValue::Say(say) => say.find(word),
+                PhraseValue::Say(say) => say.find(phrase),
                 PhraseValue::Text(_) => None,
             })
         };
-        if self.word == word { Some(self) } else { inside() }
+        if self.word == phrase { Some(self) } else { inside() }
     }
 
     /// The row of the catalogue with this sentence.
@@ -290,8 +290,8 @@ pub fn fill(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
 }
 
 impl From<Phrase> for LocalizedText {
-    fn from(word: Phrase) -> LocalizedText {
-        LocalizedText { word, values: Vec::new() }
+    fn from(phrase: Phrase) -> LocalizedText {
+        LocalizedText { word: phrase, values: Vec::new() }
     }
 }
 
@@ -442,8 +442,8 @@ fn add_text(value: &mut serde_json::Value, lang: Lang) {
     }
 }
 
-fn key_only<S: serde::Serializer>(word: &Phrase, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(word.key)
+fn key_only<S: serde::Serializer>(phrase: &Phrase, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(phrase.key)
 }
 
 impl<'de> Deserialize<'de> for LocalizedText {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::i18n::{Phrase, common as words};
+use crate::i18n::{Phrase, common as phrases};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -40,20 +40,20 @@ impl ApprovalMode {
     /// What it is called on the screen.
     pub fn label(self) -> Phrase {
         match self {
-            ApprovalMode::Ask => words::MODE_ASK,
-            ApprovalMode::Edits => words::MODE_EDITS,
-            ApprovalMode::Auto => words::MODE_AUTO,
-            ApprovalMode::Plan => words::MODE_PLAN,
+            ApprovalMode::Ask => phrases::MODE_ASK,
+            ApprovalMode::Edits => phrases::MODE_EDITS,
+            ApprovalMode::Auto => phrases::MODE_AUTO,
+            ApprovalMode::Plan => phrases::MODE_PLAN,
         }
     }
 
     /// What it means, in a sentence.
     pub fn about(self) -> Phrase {
         match self {
-            ApprovalMode::Ask => words::MODE_ASK_ABOUT,
-            ApprovalMode::Edits => words::MODE_EDITS_ABOUT,
-            ApprovalMode::Auto => words::MODE_AUTO_ABOUT,
-            ApprovalMode::Plan => words::MODE_PLAN_ABOUT,
+            ApprovalMode::Ask => phrases::MODE_ASK_ABOUT,
+            ApprovalMode::Edits => phrases::MODE_EDITS_ABOUT,
+            ApprovalMode::Auto => phrases::MODE_AUTO_ABOUT,
+            ApprovalMode::Plan => phrases::MODE_PLAN_ABOUT,
         }
     }
 

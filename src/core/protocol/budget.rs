@@ -1,7 +1,7 @@
 //! What a turn, a session and a run may spend, and the sentence when it is spent.
 
 use super::{Money, Usage};
-use crate::i18n::{LocalizedText, Phrase, agent as words};
+use crate::i18n::{LocalizedText, Phrase, agent as phrases};
 
 /// The most that may be spent; `None`: no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,11 +30,11 @@ pub struct Spent {
 impl Spent {
     /// The same after more was spent on the current turn.
     #[must_use]
-    pub fn plus(self, more: Usage) -> Spent {
+    pub fn plus(self, usage: Usage) -> Spent {
         Spent {
-            turn: self.turn.plus(more),
-            session: self.session.plus(more),
-            run: self.run.plus(more),
+            turn: self.turn.plus(usage),
+            session: self.session.plus(usage),
+            run: self.run.plus(usage),
         }
     }
 }
@@ -49,8 +49,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    pub fn new(limits: SpendLimits, before: Spent) -> Budget {
-        Budget { limits, allowed: limits, before }
+    pub fn new(limits: SpendLimits, spent: Spent) -> Budget {
+        Budget { limits, allowed: limits, before: spent }
     }
 
     /// Other limits count from now on. The same ones leave what the user allowed on top of them.
@@ -66,13 +66,13 @@ impl Budget {
     }
 
     /// The reason to stop before the next request, after the turn itself used this much.
-    pub fn stop_reason(&self, turn: Usage) -> Option<LocalizedText> {
-        check(&self.before.plus(turn), &self.allowed)
+    pub fn stop_reason(&self, usage: Usage) -> Option<LocalizedText> {
+        check(&self.before.plus(usage), &self.allowed)
     }
 
     /// The user lets the turn go on: each limit that is reached is granted once more.
-    pub fn extend(&mut self, turn: Usage) {
-        let spent = self.before.plus(turn);
+    pub fn extend(&mut self, usage: Usage) {
+        let spent = self.before.plus(usage);
         self.allowed.turn.extend(spent.turn, self.limits.turn);
         self.allowed.session.extend(spent.session, self.limits.session);
         self.allowed.run.extend(spent.run, self.limits.run);
@@ -80,13 +80,13 @@ impl Budget {
 }
 
 impl SpendLimit {
-    fn extend(&mut self, spent: Usage, by: SpendLimit) {
-        if self.cost.is_some_and(|most| spent.cost >= most) {
-            self.cost = by.cost.map(|more| spent.cost + more);
+    fn extend(&mut self, usage: Usage, limit: SpendLimit) {
+        if self.cost.is_some_and(|most| usage.cost >= most) {
+            self.cost = limit.cost.map(|more| usage.cost + more);
         }
-        let used = spent.total_tokens();
+        let used = usage.total_tokens();
         if self.tokens.is_some_and(|most| used >= most) {
-            self.tokens = by.tokens.map(|more| used.saturating_add(more));
+            self.tokens = limit.tokens.map(|more| used.saturating_add(more));
         }
     }
 }
@@ -94,9 +94,9 @@ impl SpendLimit {
 /// The reason to stop before the next request, if a limit is reached. The narrowest comes first.
 pub fn check(spent: &Spent, limits: &SpendLimits) -> Option<LocalizedText> {
     let scopes = [
-        (spent.turn, limits.turn, "turn", words::TURN_COST, words::TURN_TOKENS),
-        (spent.session, limits.session, "session", words::SESSION_COST, words::SESSION_TOKENS),
-        (spent.run, limits.run, "run", words::RUN_COST, words::RUN_TOKENS),
+        (spent.turn, limits.turn, "turn", phrases::TURN_COST, phrases::TURN_TOKENS),
+        (spent.session, limits.session, "session", phrases::SESSION_COST, phrases::SESSION_TOKENS),
+        (spent.run, limits.run, "run", phrases::RUN_COST, phrases::RUN_TOKENS),
     ];
     scopes.into_iter().find_map(|(usage, limit, scope, cost, tokens)| {
         let say = |phrase: Phrase, kind: &str, spent: String, most: String| {

@@ -51,36 +51,36 @@ impl Change {
     /// The changes of single files. Their lines are counted, and not shown.
     pub fn files(&self) -> Vec<Change> {
         let sum = |count: fn(&Change) -> usize| self.others.iter().map(count).sum::<usize>();
-        let first = Change {
+        let change = Change {
             added: self.added.saturating_sub(sum(|other| other.added)),
             removed: self.removed.saturating_sub(sum(|other| other.removed)),
             others: Vec::new(),
             ..self.clone()
         };
-        std::iter::once(first).chain(self.others.iter().cloned()).collect()
+        std::iter::once(change).chain(self.others.iter().cloned()).collect()
     }
 
     /// Largest stored diff of a finished change, in bytes: a question shows all of it.
     const KEPT: usize = 192 * 1024;
 
     /// What a program changed, in one line; `None`: nothing.
-    pub fn summary(files: &[Change]) -> Option<LocalizedText> {
+    pub fn summary(changes: &[Change]) -> Option<LocalizedText> {
         const NAMED: usize = 4;
         let last = |path: &str| path.rfind('/').map_or(0, |slash| slash + 1);
         let mut names: Vec<&str> =
-            files.iter().filter_map(|file| file.path.get(last(&file.path)..)).collect();
+            changes.iter().filter_map(|file| file.path.get(last(&file.path)..)).collect();
         names.sort_unstable();
         let is_same_name = names.windows(2).any(|pair| pair.first() == pair.last());
         // Files of the same name differ by their path in the folder that contains them all.
-        let shared = files.iter().map(|file| file.path.as_str()).reduce(common_folder);
+        let shared = changes.iter().map(|file| file.path.as_str()).reduce(common_folder);
         let name = |change: &Change| {
             let from = shared.map_or(0, str::len);
             let from = if is_same_name { from } else { last(&change.path) };
             let name = change.path.get(from..).unwrap_or_default();
             format!("{name} +{} -{}", change.added, change.removed)
         };
-        let names = files.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
-        Some(match files.len() {
+        let names = changes.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
+        Some(match changes.len() {
             0 => return None,
             1 => session::FILES_CHANGED_ONE.with("names", names),
             n if n <= NAMED => session::FILES_CHANGED.with("n", n).with("names", names),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::i18n::{Phrase, commands as words};
+use crate::i18n::{Phrase, commands as phrases};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -35,11 +35,11 @@ impl Category {
 
     pub fn name(self) -> Phrase {
         match self {
-            Category::Session => words::CATEGORY_SESSION,
-            Category::Configuration => words::CATEGORY_CONFIGURATION,
-            Category::Tools => words::CATEGORY_TOOLS,
-            Category::Info => words::CATEGORY_INFO,
-            Category::Exit => words::CATEGORY_EXIT,
+            Category::Session => phrases::CATEGORY_SESSION,
+            Category::Configuration => phrases::CATEGORY_CONFIGURATION,
+            Category::Tools => phrases::CATEGORY_TOOLS,
+            Category::Info => phrases::CATEGORY_INFO,
+            Category::Exit => phrases::CATEGORY_EXIT,
         }
     }
 }

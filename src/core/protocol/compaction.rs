@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Page, PageRow};
-use crate::i18n::{LocalizedText, context as words};
+use crate::i18n::{LocalizedText, context as phrases};
 use crate::text;
 
 /// Maximum number of parts listed one by one.
@@ -57,9 +57,9 @@ impl Compaction {
     /// The result, in a sentence.
     pub fn localized(&self) -> LocalizedText {
         let say = if self.steps {
-            words::STEPS_RECEIPT.with("n", self.summed.len() + self.shortened.len())
+            phrases::STEPS_RECEIPT.with("n", self.summed.len() + self.shortened.len())
         } else {
-            words::RECEIPT.into()
+            phrases::RECEIPT.into()
         };
         say.with("before", text::size(self.before)).with("after", text::size(self.after))
     }
@@ -67,13 +67,14 @@ impl Compaction {
     /// The parts that were summed up or shortened.
     fn add_part_rows(&self, rows: &mut Vec<PageRow>) {
         let summed = match self.summary {
-            Some(_) => words::RECEIPT_SUMMED,
-            None => words::RECEIPT_LEFT_OUT,
+            Some(_) => phrases::RECEIPT_SUMMED,
+            None => phrases::RECEIPT_LEFT_OUT,
         };
-        for (label, parts) in [(summed, &self.summed), (words::RECEIPT_SHORTENED, &self.shortened)]
+        for (label, parts) in
+            [(summed, &self.summed), (phrases::RECEIPT_SHORTENED, &self.shortened)]
         {
             for part in parts.iter().take(NAMED) {
-                let about = words::RECEIPT_PART
+                let about = phrases::RECEIPT_PART
                     .with("id", part.id.as_str())
                     .with("size", text::size(part.bytes))
                     .with("about", part.about.as_str());
@@ -81,7 +82,7 @@ impl Compaction {
             }
             if parts.len() > NAMED {
                 let last = parts.last().map_or("", |part| part.id.as_str());
-                let more = words::RECEIPT_MORE.with("n", parts.len() - NAMED).with("last", last);
+                let more = phrases::RECEIPT_MORE.with("n", parts.len() - NAMED).with("last", last);
                 rows.push(PageRow::pair(label, more));
             }
         }
@@ -91,28 +92,28 @@ impl Compaction {
     pub fn page(&self) -> Page {
         let mut rows = Vec::new();
         if let Some(focus) = &self.focus {
-            rows.push(PageRow::pair(words::RECEIPT_FOCUS, focus.as_str()));
+            rows.push(PageRow::pair(phrases::RECEIPT_FOCUS, focus.as_str()));
         }
         self.add_part_rows(&mut rows);
         let kept = if self.steps {
-            words::RECEIPT_STEPS_KEPT.into()
+            phrases::RECEIPT_STEPS_KEPT.into()
         } else {
-            words::RECEIPT_KEPT_WHAT.with("turns", self.turns).with("results", self.results)
+            phrases::RECEIPT_KEPT_WHAT.with("turns", self.turns).with("results", self.results)
         };
-        rows.push(PageRow::pair(words::RECEIPT_KEPT, kept));
+        rows.push(PageRow::pair(phrases::RECEIPT_KEPT, kept));
         if let Some(summed) = &self.summary {
-            rows.push(PageRow::pair(words::PART_SUMMARY, summed.summary.as_str()));
+            rows.push(PageRow::pair(phrases::PART_SUMMARY, summed.summary.as_str()));
             let lists = [
-                (words::RECEIPT_FACT, &summed.facts),
-                (words::RECEIPT_TASK, &summed.tasks),
-                (words::RECEIPT_CLOSED, &summed.closed),
+                (phrases::RECEIPT_FACT, &summed.facts),
+                (phrases::RECEIPT_TASK, &summed.tasks),
+                (phrases::RECEIPT_CLOSED, &summed.closed),
             ];
             for (label, items) in lists {
                 rows.extend(items.iter().map(|item| PageRow::pair(label, item.as_str())));
             }
         }
         if let Some(part) = self.summed.first().or(self.shortened.first()) {
-            rows.push(PageRow::line(words::RECEIPT_RECALL.with("id", part.id.as_str())));
+            rows.push(PageRow::line(phrases::RECEIPT_RECALL.with("id", part.id.as_str())));
         }
         Page { title: self.localized(), rows }
     }

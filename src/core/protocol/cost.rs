@@ -23,8 +23,8 @@ pub struct Prices {
 }
 
 impl From<TokenPrices> for Prices {
-    fn from(usual: TokenPrices) -> Prices {
-        Prices { usual, long: None }
+    fn from(prices: TokenPrices) -> Prices {
+        Prices { usual: prices, long: None }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::i18n::{LocalizedText, sandbox as words};
+use crate::i18n::{LocalizedText, sandbox as phrases};
 
 /// As far as it can be determined: paths as the user knows them, absolute.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,31 +36,34 @@ impl SandboxDenial {
 
     /// With what another one allows.
     #[must_use]
-    pub fn merged(mut self, other: &SandboxDenial) -> SandboxDenial {
-        for (paths, more) in [(&mut self.reads, &other.reads), (&mut self.writes, &other.writes)] {
+    pub fn merged(mut self, denial: &SandboxDenial) -> SandboxDenial {
+        for (paths, more) in [(&mut self.reads, &denial.reads), (&mut self.writes, &denial.writes)]
+        {
             let new: Vec<String> =
                 more.iter().filter(|path| !paths.contains(path)).cloned().collect();
             paths.extend(new);
         }
-        self.network |= other.network;
+        self.network |= denial.network;
         self
     }
 
     /// `changing x and reaching the network`.
     pub fn denied_actions(&self) -> LocalizedText {
-        let reads = self.reads.iter().map(|path| words::DENIED_READ.with("path", path.as_str()));
-        let writes = self.writes.iter().map(|path| words::DENIED_WRITE.with("path", path.as_str()));
-        let network = self.network.then(|| LocalizedText::from(words::DENIED_NETWORK));
+        let reads = self.reads.iter().map(|path| phrases::DENIED_READ.with("path", path.as_str()));
+        let writes =
+            self.writes.iter().map(|path| phrases::DENIED_WRITE.with("path", path.as_str()));
+        let network = self.network.then(|| LocalizedText::from(phrases::DENIED_NETWORK));
         let all = writes.chain(reads).chain(network);
-        let joined = |first, second| words::DENIED_AND.with("first", first).with("second", second);
-        all.reduce(joined).unwrap_or_else(|| words::DENIED_NETWORK.into())
+        let joined =
+            |first, second| phrases::DENIED_AND.with("first", first).with("second", second);
+        all.reduce(joined).unwrap_or_else(|| phrases::DENIED_NETWORK.into())
     }
 
     /// As a sentence.
     pub fn localized(&self) -> LocalizedText {
         if !self.is_offered() {
-            return words::DENIED_MAYBE.into();
+            return phrases::DENIED_MAYBE.into();
         }
-        words::DENIED.with("what", self.denied_actions())
+        phrases::DENIED.with("what", self.denied_actions())
     }
 }

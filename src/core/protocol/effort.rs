@@ -45,15 +45,15 @@ impl Effort {
     }
 
     /// The nearest of these levels, the lower one of two; `None` if there are none.
-    pub fn nearest(self, levels: &[Effort]) -> Option<Effort> {
-        let distance = |level: &Effort| (*level as u8).abs_diff(self as u8);
-        levels.iter().copied().min_by_key(|level| (distance(level), *level))
+    pub fn nearest(self, efforts: &[Effort]) -> Option<Effort> {
+        let distance = |effort: &Effort| (*effort as u8).abs_diff(self as u8);
+        efforts.iter().copied().min_by_key(|level| (distance(level), *level))
     }
 }
 
 /// Names of levels, as a list to read.
-pub fn effort_names(levels: &[Effort]) -> String {
-    levels.iter().map(|level| level.name()).collect::<Vec<_>>().join(", ")
+pub fn effort_names(efforts: &[Effort]) -> String {
+    efforts.iter().map(|level| level.name()).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

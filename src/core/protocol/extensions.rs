@@ -134,8 +134,9 @@ impl Extensions {
         };
         let lower = name.to_lowercase();
         let is_similar = |known: &String| known.to_lowercase() == lower;
-        let aliases =
-            |entry: &Extension, is: &dyn Fn(&String) -> bool| entry.traits.aliases.iter().any(is);
+        let aliases = |extension: &Extension, is: &dyn Fn(&String) -> bool| {
+            extension.traits.aliases.iter().any(is)
+        };
         let exact = typed().find(|entry| entry.name == name);
         exact
             .or_else(|| typed().find(|entry| aliases(entry, &|alias| alias == name)))
@@ -146,7 +147,7 @@ impl Extensions {
 
     /// An unusable entry with this name.
     pub fn find_broken(&self, name: &str) -> Option<&Extension> {
-        let broken = |entry: &&Extension| matches!(entry.state, ExtensionState::Broken(_));
+        let broken = |extension: &&Extension| matches!(extension.state, ExtensionState::Broken(_));
         self.entries.iter().filter(broken).find(|entry| entry.name == name)
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::i18n::{Lang, LocalizedText, cli, script_run as words};
+use crate::i18n::{Lang, LocalizedText, cli, script_run as phrases};
 
 /// One value of a form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ impl FormField {
         if typed.is_empty() {
             return match (&self.default, self.required) {
                 (Some(default), _) => Ok(default.clone()),
-                (None, true) => Err(words::INPUT_REQUIRED.into()),
+                (None, true) => Err(phrases::INPUT_REQUIRED.into()),
                 (None, false) => Ok(String::new()),
             };
         }
@@ -73,16 +73,16 @@ impl FormField {
             let numbered = at.and_then(|at| options.get(at));
             let found = named.or(numbered).or(begun).map(|(value, _)| value.clone());
             let labels: Vec<&str> = options.iter().map(|(_, label)| label.as_str()).collect();
-            return found.ok_or_else(|| words::INPUT_ONE_OF.with("list", labels.join(", ")));
+            return found.ok_or_else(|| phrases::INPUT_ONE_OF.with("list", labels.join(", ")));
         }
         match self.kind {
             FormFieldKind::Number => {
                 let number = serde_json::from_str::<Value>(typed).is_ok_and(|it| it.is_number());
-                number.then(|| typed.to_owned()).ok_or_else(|| words::INPUT_NUMBER.into())
+                number.then(|| typed.to_owned()).ok_or_else(|| phrases::INPUT_NUMBER.into())
             }
             // The script reads the rest of it.
             FormFieldKind::Object if !typed.starts_with(['{', '[']) => {
-                Err(words::INPUT_JSON.into())
+                Err(phrases::INPUT_JSON.into())
             }
             FormFieldKind::Object
             | FormFieldKind::Text
@@ -96,25 +96,25 @@ impl FormField {
         let options = self.options(lang);
         if !options.is_empty() {
             let labels: Vec<String> = options.into_iter().map(|(_, label)| label).collect();
-            return words::KIND_ONE_OF.with("list", labels.join(", "));
+            return phrases::KIND_ONE_OF.with("list", labels.join(", "));
         }
         match self.kind {
-            FormFieldKind::Text | FormFieldKind::Confirm => words::KIND_TEXT,
-            FormFieldKind::Number => words::KIND_NUMBER,
-            FormFieldKind::List => words::KIND_LIST,
-            FormFieldKind::Object => words::KIND_OBJECT,
+            FormFieldKind::Text | FormFieldKind::Confirm => phrases::KIND_TEXT,
+            FormFieldKind::Number => phrases::KIND_NUMBER,
+            FormFieldKind::List => phrases::KIND_LIST,
+            FormFieldKind::Object => phrases::KIND_OBJECT,
         }
         .into()
     }
 
     /// A line about it: its name, what may be given, and what it is for.
     pub fn line(&self, lang: Lang) -> LocalizedText {
-        let line = words::FIELD_LINE.with("name", self.name.as_str());
+        let line = phrases::FIELD_LINE.with("name", self.name.as_str());
         let line = line.with("kind", self.kind_text(lang));
         if self.about.is_empty() {
             line
         } else {
-            words::FIELD_ABOUT.with("field", line).with("about", self.about.as_str())
+            phrases::FIELD_ABOUT.with("field", line).with("about", self.about.as_str())
         }
     }
 }

@@ -10,7 +10,7 @@ const OPEN_THOUGHT: &str = "<think>";
 const CLOSE_THOUGHT: &str = "</think>";
 const FENCE: &str = "```";
 /// A longer first line of a fence, or first key, is none of ours.
-const LONGEST: usize = 48;
+const MAX_LENGTH: usize = 48;
 /// The first key of an object that is a reply, or means one.
 const KEYS: &[&str] = &[
     "type",
@@ -192,7 +192,7 @@ fn beginning(held: &str) -> Beginning {
 }
 
 fn undecided(held: &str) -> Beginning {
-    if held.len() > LONGEST { Beginning::Prose } else { Beginning::Undecided }
+    if held.len() > MAX_LENGTH { Beginning::Prose } else { Beginning::Undecided }
 }
 
 #[cfg(test)]
@@ -292,7 +292,7 @@ mod tests {
             let shown = visible(&text);
             let all = text.trim_start();
             prop_assert!(all.starts_with(&shown) || shown.is_empty(), "{shown:?}");
-            prop_assert!(all.len() - shown.len() <= LONGEST + 8 || !shown.contains(all));
+            prop_assert!(all.len() - shown.len() <= MAX_LENGTH + 8 || !shown.contains(all));
         }
     }
 }

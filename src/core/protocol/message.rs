@@ -208,8 +208,8 @@ impl Message {
     }
 
     /// Appends another message of the same role; two texts that meet are joined by an empty line.
-    pub fn merge(&mut self, other: Message) {
-        let mut blocks = other.blocks.into_iter();
+    pub fn merge(&mut self, message: Message) {
+        let mut blocks = message.blocks.into_iter();
         match blocks.next() {
             Some(ContentBlock::Text(text)) => self.push_text("\n\n", &text.text),
             first => self.blocks.extend(first),

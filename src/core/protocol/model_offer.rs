@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Money;
-use crate::i18n::{LocalizedText, cli, common, model as words};
+use crate::i18n::{LocalizedText, cli, common, model as phrases};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -31,8 +31,8 @@ impl ModelOffer {
     pub fn about(&self, is_in_use: bool) -> Option<LocalizedText> {
         let in_use = is_in_use.then(|| common::IN_USE.into());
         let provider = Some(self.provider.as_str()).filter(|name| !name.is_empty());
-        let provider = provider.map(|name| words::OFFER_PROVIDER.with("name", name));
-        let window = self.window.map(|tokens| words::OFFER_WINDOW.with("n", rounded(tokens)));
+        let provider = provider.map(|name| phrases::OFFER_PROVIDER.with("name", name));
+        let window = self.window.map(|tokens| phrases::OFFER_WINDOW.with("n", rounded(tokens)));
         let price = self.price.map(|(input, output)| {
             let price = common::TOKEN_COUNTS.with("input", input.to_string());
             price.with("output", output.to_string())

@@ -29,8 +29,8 @@ impl Money {
 impl Add for Money {
     type Output = Money;
 
-    fn add(self, other: Money) -> Money {
-        Money(self.0.saturating_add(other.0))
+    fn add(self, money: Money) -> Money {
+        Money(self.0.saturating_add(money.0))
     }
 }
 

@@ -109,8 +109,9 @@ impl Observation {
         if self.line_order.is_empty() || self.truncated {
             return None;
         }
-        let (mut first, mut second) =
-            (self.stdout.split_inclusive('\n'), self.stderr.split_inclusive('\n'));
+        let mut first = self.stdout.split_inclusive('\n');
+        let mut second = self.stderr.split_inclusive('\n');
+
         let mut lines: Vec<&str> = Vec::new();
         for LineRound(out, err) in &self.line_order {
             lines.extend(first.by_ref().take(*out as usize));

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Image;
-use crate::i18n::{LocalizedText, common, plural, prompt as words};
+use crate::i18n::{LocalizedText, common, plural, prompt as phrases};
 
 /// A user message being prepared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,15 +134,15 @@ impl AttachmentInfo {
     pub fn size_text(&self) -> LocalizedText {
         let size = match self.size {
             AttachmentSize::Lines(n) => plural(n, common::ONE_LINE, common::LINES),
-            AttachmentSize::Entries(n) => plural(n, words::SIZE_ENTRY, words::SIZE_ENTRIES),
+            AttachmentSize::Entries(n) => plural(n, phrases::SIZE_ENTRY, phrases::SIZE_ENTRIES),
             AttachmentSize::Document { bytes } => {
-                words::SIZE_DOCUMENT.with("size", crate::text::size(bytes))
+                phrases::SIZE_DOCUMENT.with("size", crate::text::size(bytes))
             }
-            AttachmentSize::Pixels { width, height } => words::SIZE_IMAGE
+            AttachmentSize::Pixels { width, height } => phrases::SIZE_IMAGE
                 .with("width", usize::try_from(width).unwrap_or(0))
                 .with("height", usize::try_from(height).unwrap_or(0)),
         };
-        if self.cut { words::SIZE_CUT.with("size", size) } else { size }
+        if self.cut { phrases::SIZE_CUT.with("size", size) } else { size }
     }
 }
 

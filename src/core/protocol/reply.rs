@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use self::strict::ReplyError;
 use super::step::Requires;
 use super::{StepAction, ToolCall};
-use crate::i18n::{LocalizedText, protocol as words};
+use crate::i18n::{LocalizedText, protocol as phrases};
 
 mod decode;
 mod fields;
@@ -35,9 +35,9 @@ pub use tool_names::{
 };
 
 /// Longest reply that is parsed, in bytes.
-pub const LONGEST: usize = 4 * 1024 * 1024;
+pub const MAX_LENGTH: usize = 4 * 1024 * 1024;
 /// Maximum number of commands in one reply.
-pub const MOST_COMMANDS: usize = 64;
+pub const MAX_COMMANDS: usize = 64;
 
 /// A valid reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,8 +77,8 @@ pub fn read_call(call: &ToolCall) -> Result<NativeStep, LocalizedText> {
     let arguments = Some(call.arguments.trim()).filter(|text| !text.is_empty()).unwrap_or("{}");
     let input = strict::object(arguments).map_err(|fault| {
         let say = match fault {
-            ReplyError::NotAnObject => words::ARGUMENTS.into(),
-            other => words::ARGUMENTS_WHY.with("why", other.localized()),
+            ReplyError::NotAnObject => phrases::ARGUMENTS.into(),
+            other => phrases::ARGUMENTS_WHY.with("why", other.localized()),
         };
         say.with("tool", wire_name(&call.name))
     })?;
@@ -144,7 +144,7 @@ impl ParsedReply {
         match self {
             ParsedReply::Valid { .. } => None,
             ParsedReply::Invalid { fault, .. } => Some(fault.clone()),
-            ParsedReply::Fallback { .. } => Some(words::NO_OBJECT.into()),
+            ParsedReply::Fallback { .. } => Some(phrases::NO_OBJECT.into()),
         }
     }
 }
@@ -161,9 +161,9 @@ impl ParsedReply {
 /// assert_eq!((message.as_str(), found), ("hi", ReplyRepair::Fenced));
 /// ```
 pub fn read(text: &str) -> ParsedReply {
-    if text.len() > LONGEST {
-        let fault = words::TOO_LONG.with("bytes", text.len()).with("most", LONGEST);
-        let kept = text.split_at(text.floor_char_boundary(LONGEST)).0;
+    if text.len() > MAX_LENGTH {
+        let fault = phrases::TOO_LONG.with("bytes", text.len()).with("most", MAX_LENGTH);
+        let kept = text.split_at(text.floor_char_boundary(MAX_LENGTH)).0;
         return ParsedReply::Invalid { fault, text: kept.to_owned() };
     }
     match find(after_reasoning(text)) {
@@ -179,7 +179,7 @@ pub fn read(text: &str) -> ParsedReply {
 /// The first JSON object in a text that is not a reply: the whole of it, a fenced block, or the
 /// text between braces. Nothing is repaired.
 pub fn first_object(text: &str) -> Option<Map<String, Value>> {
-    let text = after_reasoning(text.get(..LONGEST).unwrap_or(text));
+    let text = after_reasoning(text.get(..MAX_LENGTH).unwrap_or(text));
     let whole = strict::object(text).ok();
     whole
         .or_else(|| fenced_blocks(text).find_map(|(_, block, _)| strict::object(block).ok()))
@@ -221,7 +221,7 @@ fn find(text: &str) -> Search {
     for (before, block, after) in fenced_blocks(text) {
         match strict::object(block) {
             Ok(object) if !is_reply_here(&object, before, after) => {}
-            Ok(_) if contains_reply(before) => return Search::Invalid(words::TWO_OBJECTS.into()),
+            Ok(_) if contains_reply(before) => return Search::Invalid(phrases::TWO_OBJECTS.into()),
             Ok(object) if contains_reply(after) => return two_objects(object, after),
             Ok(object) => return Search::Object(object, ReplyRepair::Fenced),
             Err(flaw) if flaw.is_final() => return Search::Invalid(flaw.localized()),
@@ -241,13 +241,13 @@ fn find(text: &str) -> Search {
     find_repaired(text)
 }
 
-fn decode_object(object: &Map<String, Value>, found: ReplyRepair, text: &str) -> ParsedReply {
+fn decode_object(object: &Map<String, Value>, repair: ReplyRepair, text: &str) -> ParsedReply {
     if object.get("_fallback") == Some(&Value::Bool(true)) {
         let inner = object.get("result").and_then(Value::as_str).unwrap_or(text);
         return ParsedReply::Fallback { text: inner.to_owned() };
     }
     match decode::reply(object) {
-        Ok(reply) => ParsedReply::Valid { reply, found },
+        Ok(reply) => ParsedReply::Valid { reply, found: repair },
         Err(fault) => match tolerant::reply(object) {
             Some(reply) => ParsedReply::Valid { reply, found: ReplyRepair::Repaired },
             None => ParsedReply::Invalid { fault, text: text.to_owned() },
@@ -262,7 +262,7 @@ fn two_objects(first: Map<String, Value>, after: &str) -> Search {
     if is_chat(&first) && others.all(|other| is_chat(&other)) {
         Search::Object(first, ReplyRepair::Repaired)
     } else {
-        Search::Invalid(words::TWO_OBJECTS.into())
+        Search::Invalid(phrases::TWO_OBJECTS.into())
     }
 }
 
@@ -345,7 +345,10 @@ fn brace_blocks(text: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// The end of the brace at the start of `text`, exclusive; strings are skipped.
 fn closing_brace(text: &str) -> Option<usize> {
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut escaped = false;
+
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             _ if escaped => escaped = false,

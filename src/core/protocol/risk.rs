@@ -79,9 +79,9 @@ const GRAVE: &[Effect] = &[Effect::Secret, Effect::Elevate, Effect::Irreversible
 impl Risk {
     /// Whether it may hand out credentials: to the model, or to a file that is not a place for
     /// them. A file of credentials that a tool writes stays one.
-    pub fn can_expose_secrets(&self, work: &StepAction) -> bool {
+    pub fn can_expose_secrets(&self, action: &StepAction) -> bool {
         let kept = |reason: &Reason| reason.rule == "path.sensitive.write";
-        let into_place = matches!(work, StepAction::Tool { .. }) && self.reasons.iter().any(kept);
+        let into_place = matches!(action, StepAction::Tool { .. }) && self.reasons.iter().any(kept);
         self.effects.contains(&Effect::Secret) && !into_place
     }
 
@@ -104,9 +104,9 @@ impl Risk {
 
     /// True if a tool would change a file outside the folder: nothing but an answer to the question
     /// itself keeps it inside.
-    pub fn edits_outside(&self, work: &StepAction) -> bool {
+    pub fn edits_outside(&self, action: &StepAction) -> bool {
         let leaves = |reason: &Reason| reason.rule == "path.outside.write";
-        matches!(work, StepAction::Tool { .. }) && self.reasons.iter().any(leaves)
+        matches!(action, StepAction::Tool { .. }) && self.reasons.iter().any(leaves)
     }
 
     /// True if it opens the sandbox: what that denied a step, or a change that it put back.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::SpendLimits;
 use super::{ApprovalMode, Effort, JobInfo, Mode, Prices, Provider, Usage};
-use crate::i18n::{Lang, LocalizedText, Phrase, context as words, sandbox};
+use crate::i18n::{Lang, LocalizedText, Phrase, context as phrases, sandbox};
 use crate::text;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -166,11 +166,16 @@ pub struct InstructionFile {
 
 impl InstructionFile {
     pub fn localized(&self) -> LocalizedText {
-        let (sent, whole) = (text::size(self.sent), text::size(self.bytes));
+        let sent = text::size(self.sent);
+        let whole = text::size(self.bytes);
+
         if self.sent == self.bytes {
-            words::NOTE.with("path", self.path.as_str()).with("size", sent)
+            phrases::NOTE.with("path", self.path.as_str()).with("size", sent)
         } else {
-            words::NOTE_CUT.with("path", self.path.as_str()).with("size", sent).with("whole", whole)
+            phrases::NOTE_CUT
+                .with("path", self.path.as_str())
+                .with("size", sent)
+                .with("whole", whole)
         }
     }
 }

@@ -10,7 +10,7 @@ use std::mem;
 use super::json_string::Unescape;
 
 /// The longest key that is compared; a longer one cannot be `message`.
-const LONGEST_KEY: usize = 16;
+const MAX_KEY: usize = 16;
 const OPEN_THOUGHT: &str = "<think>";
 const CLOSE_THOUGHT: &str = "</think>";
 
@@ -147,7 +147,7 @@ impl Partial {
     fn in_key(&mut self, c: char) {
         let ended = self.push_string_char(c);
         let read = mem::take(&mut self.out);
-        if self.word.len() < LONGEST_KEY {
+        if self.word.len() < MAX_KEY {
             self.word.push_str(&read);
         }
         if ended {
@@ -190,9 +190,9 @@ impl Partial {
 
 /// The message of a reply that may be broken or truncated; `None` if there is none.
 pub fn message(text: &str) -> Option<String> {
-    let mut reader = Partial::new();
-    let message = reader.push(text);
-    let began = matches!(reader.state, StreamState::Message) || !message.is_empty();
+    let mut partial = Partial::new();
+    let message = partial.push(text);
+    let began = matches!(partial.state, StreamState::Message) || !message.is_empty();
     began.then_some(message)
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Money;
-use crate::i18n::{Localize, LocalizedText, common as words};
+use crate::i18n::{Localize, LocalizedText, common as phrases};
 
 /// Token counts reported by the server, or estimated if it reports none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,13 +28,13 @@ pub struct Usage {
 /// The counts, what came from the cache, and the cost if it is known.
 impl Localize for Usage {
     fn localized(&self) -> LocalizedText {
-        let counts = if self.estimated { words::TOKEN_ESTIMATE } else { words::TOKEN_COUNTS };
+        let counts = if self.estimated { phrases::TOKEN_ESTIMATE } else { phrases::TOKEN_COUNTS };
         let mut text = counts.with("input", self.input_tokens).with("output", self.output_tokens);
         if self.cached_tokens > 0 {
-            text = words::TOKENS_CACHED.with("tokens", text).with("cached", self.cached_tokens);
+            text = phrases::TOKENS_CACHED.with("tokens", text).with("cached", self.cached_tokens);
         }
         if !self.cost.is_zero() {
-            text = words::TOKENS_COST.with("tokens", text).with("cost", self.cost.to_string());
+            text = phrases::TOKENS_COST.with("tokens", text).with("cost", self.cost.to_string());
         }
         text
     }
@@ -56,15 +56,15 @@ impl Usage {
     }
 
     #[must_use]
-    pub fn plus(self, other: Usage) -> Usage {
+    pub fn plus(self, usage: Usage) -> Usage {
         Usage {
-            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
-            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
-            cached_tokens: self.cached_tokens.saturating_add(other.cached_tokens),
-            cache_write_tokens: self.cache_write_tokens.saturating_add(other.cache_write_tokens),
-            reasoning_tokens: self.reasoning_tokens.saturating_add(other.reasoning_tokens),
-            cost: self.cost + other.cost,
-            estimated: self.estimated || other.estimated,
+            input_tokens: self.input_tokens.saturating_add(usage.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(usage.output_tokens),
+            cached_tokens: self.cached_tokens.saturating_add(usage.cached_tokens),
+            cache_write_tokens: self.cache_write_tokens.saturating_add(usage.cache_write_tokens),
+            reasoning_tokens: self.reasoning_tokens.saturating_add(usage.reasoning_tokens),
+            cost: self.cost + usage.cost,
+            estimated: self.estimated || usage.estimated,
         }
     }
 }

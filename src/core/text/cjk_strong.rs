@@ -82,9 +82,9 @@ fn has_sign(event: &Event<'_>) -> bool {
 }
 
 /// A mark that opened nothing may have closed at the next one that opens: `**一：**二**“三”**`.
-fn has_nested(line: &[Event<'_>], mark: Mark) -> bool {
+fn has_nested(events: &[Event<'_>], mark: Mark) -> bool {
     let mut depth = 0_usize;
-    line.iter().filter(|event| mark.is_edge(event)).any(|event| {
+    events.iter().filter(|event| mark.is_edge(event)).any(|event| {
         let opens = matches!(event, Event::Start(_));
         depth = if opens { depth + 1 } else { depth.saturating_sub(1) };
         depth > 1
@@ -129,10 +129,10 @@ struct PlacedMark {
 }
 
 /// Pairs the marks of a line again, as they come; `None`: a text set off would be lost.
-fn pair_again<'a>(line: &[Event<'a>], mark: Mark) -> Option<Vec<Event<'a>>> {
-    let pieces = split_at_marks(line, mark);
+fn pair_again<'a>(events: &[Event<'a>], mark: Mark) -> Option<Vec<Event<'a>>> {
+    let pieces = split_at_marks(events, mark);
     let mut out: Vec<Event<'a>> = Vec::with_capacity(pieces.len());
-    let mut open: Option<PlacedMark> = None;
+    let mut placed_mark: Option<PlacedMark> = None;
     let (mut depth, mut unpaired) = (0_usize, 0_usize);
     for (nth, piece) in pieces.iter().enumerate() {
         let parsed = match piece {
@@ -143,7 +143,7 @@ fn pair_again<'a>(line: &[Event<'a>], mark: Mark) -> Option<Vec<Event<'a>>> {
                     _ => {}
                 }
                 // Left without its opener, it is nothing any more.
-                open = open.filter(|opener| depth >= opener.depth);
+                placed_mark = placed_mark.filter(|opener| depth >= opener.depth);
                 out.push(event.clone());
                 continue;
             }
@@ -164,7 +164,7 @@ fn pair_again<'a>(line: &[Event<'a>], mark: Mark) -> Option<Vec<Event<'a>>> {
         let is_footnote =
             mark == Mark::Emphasis && placed.after.is_some_and(|c| CLOSING.contains(c));
         let may_open = !is_space(placed.after) && !is_footnote;
-        match open.take() {
+        match placed_mark.take() {
             Some(opener) if opener.depth == depth && !is_space(placed.before) => {
                 let has_text = placed.at > opener.at + 1;
                 let is_cjk_pair = [opener.before, placed.after].into_iter().flatten().any(is_cjk);
@@ -174,7 +174,7 @@ fn pair_again<'a>(line: &[Event<'a>], mark: Mark) -> Option<Vec<Event<'a>>> {
                     unpaired -= usize::from(opener.parsed) + usize::from(parsed);
                 }
             }
-            kept => open = may_open.then_some(placed).or(kept),
+            kept => placed_mark = may_open.then_some(placed).or(kept),
         }
     }
     (unpaired == 0).then_some(out)
@@ -184,7 +184,7 @@ fn pair_again<'a>(line: &[Event<'a>], mark: Mark) -> Option<Vec<Event<'a>>> {
 const CLOSING: &str = "，。、；：？！）》」』】”’…,.;:?!)";
 
 /// The events with each mark by itself, and texts side by side as one.
-fn split_at_marks<'a>(line: &[Event<'a>], mark: Mark) -> Vec<Piece<'a>> {
+fn split_at_marks<'a>(events: &[Event<'a>], mark: Mark) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     let mut text = String::new();
     let flush = |text: &mut String, pieces: &mut Vec<Piece<'a>>| {
@@ -201,7 +201,7 @@ fn split_at_marks<'a>(line: &[Event<'a>], mark: Mark) -> Vec<Piece<'a>> {
         }
         text.clear();
     };
-    for event in line {
+    for event in events {
         if let Event::Text(more) = event {
             text.push_str(more);
             continue;

@@ -151,7 +151,9 @@ pub fn utf16(bytes: &[u8]) -> Option<FileEncoding> {
 
 fn unmarked_utf16(bytes: &[u8]) -> Option<FileEncoding> {
     let (pairs, _) = bytes.as_chunks::<2>();
-    let (mut first, mut second) = (0, 0);
+    let mut first = 0;
+    let mut second = 0;
+
     for at in memchr::memchr_iter(0, bytes) {
         match at % 2 {
             0 => first += 1,
@@ -187,7 +189,9 @@ const FIRST_STRAY: u32 = 0x10_ff00;
 /// Whether invalid bytes are few among characters of UTF-8: in no other encoding text looks
 /// like that.
 fn is_damaged_utf8(bytes: &[u8]) -> bool {
-    let (mut wide, mut invalid) = (0, 0);
+    let mut wide = 0;
+    let mut invalid = 0;
+
     for chunk in bytes.utf8_chunks() {
         wide += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
         invalid += chunk.invalid().len();

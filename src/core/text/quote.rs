@@ -54,24 +54,26 @@ pub fn command_line<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String
 /// The form `$'…'`. What is already escaped is kept; quotes and other backslashes are
 /// escaped here.
 fn ansi_quoted(escaped: &Escaped) -> QuotedWord {
-    let mut token = QuotedWord { text: "$'".to_owned(), marks: Vec::new() };
-    let (mut done, end) = (0, escaped.text.len());
+    let mut word = QuotedWord { text: "$'".to_owned(), marks: Vec::new() };
+    let mut done = 0;
+    let end = escaped.text.len();
+
     for mark in escaped.marks.iter().cloned().chain(std::iter::once(end..end)) {
         for c in escaped.text.get(done..mark.start).unwrap_or_default().chars() {
             if matches!(c, '\'' | '\\') {
-                token.text.push('\\');
+                word.text.push('\\');
             }
-            token.text.push(c);
+            word.text.push(c);
         }
-        let start = token.text.len();
-        token.text.push_str(escaped.text.get(mark.clone()).unwrap_or_default());
+        let start = word.text.len();
+        word.text.push_str(escaped.text.get(mark.clone()).unwrap_or_default());
         if !mark.is_empty() {
-            token.marks.push(start..token.text.len());
+            word.marks.push(start..word.text.len());
         }
         done = mark.end;
     }
-    token.text.push('\'');
-    token
+    word.text.push('\'');
+    word
 }
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
 //! Finds text that repeats itself without end, as weak models write it.
 
 /// The longest piece that is recognised, in bytes.
-const LONGEST: usize = 400;
+const MAX_LENGTH: usize = 400;
 /// So often in a row a piece must occur at the end of the text.
 const TIMES: usize = 20;
 /// Shorter runs are lines, tables and blank space.
-const SHORTEST: usize = 1_600;
+const MIN_LENGTH: usize = 1_600;
 
 /// Whether the text ends in a piece of at most 400 bytes that is repeated at least 20 times over at
 /// least 1,600 bytes.
 pub fn ends_in_repetition(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let tail = bytes.get(bytes.len().saturating_sub(LONGEST * TIMES)..).unwrap_or(bytes);
-    (1..=LONGEST).any(|period| {
-        let span = SHORTEST.max(period * TIMES);
+    let tail = bytes.get(bytes.len().saturating_sub(MAX_LENGTH * TIMES)..).unwrap_or(bytes);
+    (1..=MAX_LENGTH).any(|period| {
+        let span = MIN_LENGTH.max(period * TIMES);
         let Some(run) = tail.len().checked_sub(span).and_then(|from| tail.get(from..)) else {
             return false;
         };

@@ -102,7 +102,9 @@ impl ProgramColor {
     /// The nearest in hue; greys by their brightness.
     fn nearest(rgb: [u16; 3]) -> ProgramColor {
         let [red, green, blue] = rgb.map(|part| i32::from(part.min(255)));
-        let (most, least) = (red.max(green).max(blue), red.min(green).min(blue));
+        let most = red.max(green).max(blue);
+        let least = red.min(green).min(blue);
+
         let chroma = most - least;
         if chroma * 5 <= most {
             return if most >= 170 { ProgramColor::Strong } else { ProgramColor::Faint };

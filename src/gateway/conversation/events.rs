@@ -89,12 +89,12 @@ impl ChatConversation {
         vec![ChatEffect::Begun { delivery, submit: id, text }]
     }
 
-    fn on_turn_ended(&mut self, ending: &TurnOutcome) -> Vec<ChatEffect> {
-        self.view.end(ending);
+    fn on_turn_ended(&mut self, outcome: &TurnOutcome) -> Vec<ChatEffect> {
+        self.view.end(outcome);
         self.inbox.keep_unread_steers();
         let mut effects = self.run_deferred();
         // Each message of a chat is answered, also after a failure.
-        let failed = matches!(ending, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. });
+        let failed = matches!(outcome, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. });
         if failed && !self.inbox.submitted.is_empty() {
             effects.push(ChatEffect::Send(Op::Turn(TurnOp::RunQueue).into()));
         }

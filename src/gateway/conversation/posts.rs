@@ -170,13 +170,13 @@ impl ChatPosts {
         self.markdown(&clean(&terminal_names(&text, lang), TextSource::Text));
     }
 
-    pub fn page(&mut self, title: &LocalizedText, rows: &[PageRow]) {
+    pub fn page(&mut self, localized_text: &LocalizedText, rows: &[PageRow]) {
         let lang = self.lang();
         let shown = |text: &str| clean(&terminal_names(text, lang), TextSource::Text);
-        let text = shown(&page::markdown(title, rows, lang));
+        let text = shown(&page::markdown(localized_text, rows, lang));
         let parts = split::split(&text, self.timeline.limits());
         if parts.len() > MAX_PAGE_PARTS {
-            self.file("page.txt", shown(&page::plain(title, rows, lang)));
+            self.file("page.txt", shown(&page::plain(localized_text, rows, lang)));
             return;
         }
         for part in parts {

@@ -182,7 +182,10 @@ fn plain_parts(text: &str, limits: &PlatformLimits) -> Vec<String> {
         TextUnit::Chars => 1,
         TextUnit::Utf16 => c.len_utf16(),
     };
-    let (mut parts, mut part, mut used) = (Vec::new(), String::new(), 0);
+    let mut parts = Vec::new();
+    let mut part = String::new();
+    let mut used = 0;
+
     for c in text.chars() {
         if used + width(c) > limits.text {
             parts.push(std::mem::take(&mut part));

@@ -56,12 +56,12 @@ impl Recovery {
     }
 }
 
-fn answered(delivery: DeliveryId, turn: &[Event]) -> RecoveredMessage {
-    let reply = turn.iter().rev().find_map(|event| match event {
+fn answered(delivery: DeliveryId, events: &[Event]) -> RecoveredMessage {
+    let reply = events.iter().rev().find_map(|event| match event {
         Event::Replied(message) => Some(message.message.clone()),
         _ => None,
     });
-    let is_done = turn.iter().any(|event| {
+    let is_done = events.iter().any(|event| {
         matches!(event, Event::TurnEnded { ending: TurnOutcome::Done | TurnOutcome::Error, .. })
     });
     RecoveredMessage::Answered { delivery, reply: reply.unwrap_or_default(), is_done }

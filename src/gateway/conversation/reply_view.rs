@@ -188,7 +188,7 @@ impl ReplyView {
         }
     }
 
-    pub fn end(&mut self, ending: &TurnOutcome) {
+    pub fn end(&mut self, outcome: &TurnOutcome) {
         if let Some(reply) = self.reply.take() {
             reply.settle(&mut self.posts.timeline);
         }
@@ -198,7 +198,7 @@ impl ReplyView {
         self.progress.close(&mut self.posts.timeline);
         self.state = ChatState::Idle;
         self.requested_file = None;
-        match ending {
+        match outcome {
             TurnOutcome::Done | TurnOutcome::Error => {}
             TurnOutcome::Cancelled | TurnOutcome::Stopped => self.posts.say(common::STOPPED),
             TurnOutcome::Interrupted => self.posts.say(s::INTERRUPTED),

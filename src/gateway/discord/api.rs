@@ -107,7 +107,9 @@ impl DiscordApi {
         channel: &KnownChannel,
         after: u64,
     ) -> Result<Vec<Value>, PlatformError> {
-        let (mut messages, mut after) = (Vec::new(), after);
+        let mut messages = Vec::new();
+        let mut after = after;
+
         for _ in 0..PAGES {
             let path = format!("channels/{}/messages?limit={PAGE}&after={after}", channel.id);
             let page = patiently(|| {

@@ -48,8 +48,8 @@ impl DiscordCursor {
         Cursor(serde_json::to_string(self).unwrap_or_default())
     }
 
-    pub fn advance(&mut self, read: &DiscordIncoming) {
-        let incoming = &read.incoming;
+    pub fn advance(&mut self, discord_incoming: &DiscordIncoming) {
+        let incoming = &discord_incoming.incoming;
         if !incoming.is_addressed || matches!(incoming.kind, IncomingKind::Suggest { .. }) {
             return;
         }

@@ -306,9 +306,11 @@ fn sender(id: String, name: String, language: Option<String>, is_bot: bool) -> S
     Sender { id: UserId(id), name, language, is_bot }
 }
 
-fn remote_file(file: DiscordAttachment) -> RemoteFile {
-    let (reference, name) = (file.url, file.filename);
-    RemoteFile { reference, name, media_type: file.content_type, size: file.size }
+fn remote_file(attachment: DiscordAttachment) -> RemoteFile {
+    let reference = attachment.url;
+    let name = attachment.filename;
+
+    RemoteFile { reference, name, media_type: attachment.content_type, size: attachment.size }
 }
 
 #[cfg(test)]

@@ -260,11 +260,11 @@ impl DiscordLink {
 
     fn keep(
         &mut self,
-        read: Option<DiscordIncoming>,
-        done: Option<Shared<BoxFuture<'static, ()>>>,
+        incoming: Option<DiscordIncoming>,
+        shared: Option<Shared<BoxFuture<'static, ()>>>,
     ) {
         let session = self.session.key().cloned();
-        self.backlog.push_back(Backlogged { read, done, session });
+        self.backlog.push_back(Backlogged { read: incoming, done: shared, session });
     }
 
     /// As much as the caller has room for.
@@ -295,15 +295,16 @@ impl DiscordLink {
         if self.catch_up.as_ref().is_none_or(|(_, until)| *until <= Instant::now()) {
             return self.backlog.pop_front();
         }
-        let is_interaction =
-            |kept: &Backlogged| kept.read.as_ref().is_some_and(|read| read.interaction.is_some());
+        let is_interaction = |kept_backlogged: &Backlogged| {
+            kept_backlogged.read.as_ref().is_some_and(|read| read.interaction.is_some())
+        };
         let at = self.backlog.iter().position(is_interaction)?;
         self.backlog.remove(at)
     }
 
     /// Tells the service that an answer will come.
-    fn defer(&self, read: &DiscordIncoming) -> Option<Shared<BoxFuture<'static, ()>>> {
-        let interaction = read.interaction.clone()?;
+    fn defer(&self, incoming: &DiscordIncoming) -> Option<Shared<BoxFuture<'static, ()>>> {
+        let interaction = incoming.interaction.clone()?;
         if interaction.kind == InteractionKind::Suggest {
             return Some(std::future::ready(()).boxed().shared());
         }

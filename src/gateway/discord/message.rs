@@ -12,9 +12,9 @@ pub const MESSAGE: usize = 2000;
 pub const SUPPRESS_EMBEDS: u64 = 1 << 2;
 
 /// A message that mentions no one, and its buttons.
-pub fn message_body(message: &Outgoing, buttons: &[Button]) -> Value {
+pub fn message_body(outgoing: &Outgoing, buttons: &[Button]) -> Value {
     json!({
-        "content": content(message), "components": rows(buttons), "flags": SUPPRESS_EMBEDS,
+        "content": content(outgoing), "components": rows(buttons), "flags": SUPPRESS_EMBEDS,
         "allowed_mentions": { "parse": [] },
     })
 }
@@ -30,10 +30,10 @@ pub fn posted(mut body: Value, nonce: u64) -> Value {
     body
 }
 
-fn content(message: &Outgoing) -> String {
-    match message.markup {
-        MessageMarkup::Plain => verbatim(&message.text, MESSAGE),
-        MessageMarkup::Native => message.text.clone(),
+fn content(outgoing: &Outgoing) -> String {
+    match outgoing.markup {
+        MessageMarkup::Plain => verbatim(&outgoing.text, MESSAGE),
+        MessageMarkup::Native => outgoing.text.clone(),
     }
 }
 
@@ -46,7 +46,7 @@ fn rows(buttons: &[Button]) -> Value {
         let label: String = button.label.chars().take(80).collect();
         json!({ "type": 2, "style": style, "label": label, "custom_id": button.data })
     };
-    let row = |row: &[Button]| json!({ "type": 1, "components": row.iter().map(button).collect::<Vec<_>>() });
+    let row = |buttons: &[Button]| json!({ "type": 1, "components": buttons.iter().map(button).collect::<Vec<_>>() });
     buttons.chunks(5).map(row).collect()
 }
 

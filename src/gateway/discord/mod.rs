@@ -99,7 +99,9 @@ impl Discord {
         let me = self.api.get("users/@me").await?;
         let application = self.api.get("applications/@me").await?;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let (api, bot) = (Arc::clone(&self.api), text(&me["id"]));
+        let api = Arc::clone(&self.api);
+        let bot = text(&me["id"]);
+
         let cursor = self.cursor.as_ref().map(DiscordCursor::read).unwrap_or_default();
         let token = self.config.token.trim().to_owned();
         let session = DiscordSession::new(token, self.config.reads_all, cursor.session.clone());
@@ -118,7 +120,9 @@ impl Discord {
             };
             link.run()
         });
-        let (name, application) = (text(&me["username"]), text(&application["id"]));
+        let name = text(&me["username"]);
+        let application = text(&application["id"]);
+
         Ok(RunningDiscord { name, application, connection })
     }
 
@@ -143,7 +147,7 @@ impl Discord {
     /// Posts a message, or puts it where the command that it answers waits for that.
     async fn post(
         &self,
-        to: &ChatAddress,
+        address: &ChatAddress,
         body: Value,
         file: Option<&OutgoingFile>,
         new: &NewMessage,
@@ -162,7 +166,7 @@ impl Discord {
             }
         }
         let body = posted(body, new.nonce);
-        let path = format!("channels/{}/messages", to.chat);
+        let path = format!("channels/{}/messages", address.chat);
         let first = self.api.call("POST", &path, with_file(body.clone(), file)).await;
         let sent = match first {
             // It may have been posted: then this is answered with the same message.
@@ -176,13 +180,13 @@ impl Discord {
 
     async fn answer(
         &self,
-        open: Deferred,
+        deferred: Deferred,
         body: Value,
         file: Option<&OutgoingFile>,
     ) -> Result<MessageId, PlatformError> {
         // Before that, there is nothing to edit.
-        open.done.clone().await;
-        let token = open.interaction.token;
+        deferred.done.clone().await;
+        let token = deferred.interaction.token;
         let path =
             format!("webhooks/{}/{token}/messages/@original", self.running().await?.application);
         let call = || self.api.call("PATCH", &path, with_file(body.clone(), file));
@@ -197,11 +201,11 @@ impl Discord {
 
     async fn update(
         &self,
-        to: &ChatAddress,
+        address: &ChatAddress,
         message: &MessageId,
-        text: &Outgoing,
+        outgoing: &Outgoing,
     ) -> Result<(), PlatformError> {
-        let body = message_body(text, &[]);
+        let body = message_body(outgoing, &[]);
         let token = self.answers.get(&message.0, Instant::now());
         if let Some(token) = token {
             let application = &self.running().await?.application;
@@ -211,23 +215,23 @@ impl Discord {
                 result => return result.map(|_| ()),
             }
         }
-        let path = format!("channels/{}/messages/{message}", to.chat);
+        let path = format!("channels/{}/messages/{message}", address.chat);
         self.api.call("PATCH", &path, HttpBody::Json(body)).await.map(|_| ())
     }
 
     /// Takes back the sign that an answer will come.
-    async fn forget(&self, open: Deferred) -> Result<(), PlatformError> {
-        open.done.clone().await;
+    async fn forget(&self, deferred: Deferred) -> Result<(), PlatformError> {
+        deferred.done.clone().await;
         let application = &self.running().await?.application;
-        let token = open.interaction.token;
+        let token = deferred.interaction.token;
         let path = format!("webhooks/{application}/{token}/messages/@original");
         self.api.call("DELETE", &path, HttpBody::None).await.map(|_| ())
     }
 
-    async fn tell_presser(&self, open: Deferred, text: &str) -> Result<(), PlatformError> {
-        open.done.clone().await;
+    async fn tell_presser(&self, deferred: Deferred, text: &str) -> Result<(), PlatformError> {
+        deferred.done.clone().await;
         let application = &self.running().await?.application;
-        let path = format!("webhooks/{application}/{}", open.interaction.token);
+        let path = format!("webhooks/{application}/{}", deferred.interaction.token);
         let mut body = message_body(&Outgoing::plain(text), &[]);
         body["flags"] = json!(EPHEMERAL);
         match self.api.call("POST", &path, HttpBody::Json(body)).await {
@@ -268,19 +272,19 @@ fn message_id(answer: &Value) -> Result<MessageId, PlatformError> {
 
 fn with_file(body: Value, file: Option<&OutgoingFile>) -> HttpBody {
     let Some(file) = file else { return HttpBody::Json(body) };
-    let payload = MultipartField {
+    let field = MultipartField {
         name: "payload_json",
         file_name: None,
         content_type: "application/json".into(),
         bytes: body.to_string().into(),
     };
-    let file = MultipartField {
+    let multipart_field = MultipartField {
         name: "files[0]",
         file_name: Some(file.name.clone()),
         content_type: file.media_type.clone(),
         bytes: file.bytes.clone(),
     };
-    form(&[payload, file])
+    form(&[field, multipart_field])
 }
 
 impl Platform for Discord {
@@ -319,29 +323,29 @@ impl Platform for Discord {
 
     fn send<'a>(
         &'a self,
-        to: &'a ChatAddress,
-        message: &'a Outgoing,
+        address: &'a ChatAddress,
+        outgoing: &'a Outgoing,
         new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        self.post(to, message_body(message, &[]), None, new).boxed()
+        self.post(address, message_body(outgoing, &[]), None, new).boxed()
     }
 
     fn edit<'a>(
         &'a self,
-        to: &'a ChatAddress,
+        address: &'a ChatAddress,
         message: &'a MessageId,
-        text: &'a Outgoing,
+        outgoing: &'a Outgoing,
     ) -> PlatformResult<'a, ()> {
-        self.update(to, message, text).boxed()
+        self.update(address, message, outgoing).boxed()
     }
 
     fn ask<'a>(
         &'a self,
-        to: &'a ChatAddress,
+        address: &'a ChatAddress,
         question: &'a ButtonQuestion,
         new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        self.post(to, question_body(question), None, new).boxed()
+        self.post(address, question_body(question), None, new).boxed()
     }
 
     fn acknowledge(&self, press: &str, text: Option<&str>) -> PlatformResult<'_, ()> {
@@ -359,7 +363,9 @@ impl Platform for Discord {
 
     fn admitted(&self, incoming: &Incoming) {
         if let Some(running) = self.running.get() {
-            let (id, is_group) = (incoming.at.chat.0.clone(), incoming.is_group);
+            let id = incoming.at.chat.0.clone();
+            let is_group = incoming.is_group;
+
             running.connection.order(DiscordOrder::Admit(KnownChannel { id, is_group }));
         }
     }
@@ -389,8 +395,8 @@ impl Platform for Discord {
         .boxed()
     }
 
-    fn typing<'a>(&'a self, to: &'a ChatAddress) -> PlatformResult<'a, ()> {
-        let path = format!("channels/{}/typing", to.chat);
+    fn typing<'a>(&'a self, address: &'a ChatAddress) -> PlatformResult<'a, ()> {
+        let path = format!("channels/{}/typing", address.chat);
         async move { self.api.call("POST", &path, HttpBody::Json(json!({}))).await.map(|_| ()) }
             .boxed()
     }
@@ -401,12 +407,12 @@ impl Platform for Discord {
 
     fn upload<'a>(
         &'a self,
-        to: &'a ChatAddress,
+        address: &'a ChatAddress,
         file: &'a OutgoingFile,
         new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
         let caption = Outgoing::plain(file.caption.as_str());
-        self.post(to, message_body(&caption, &[]), Some(file), new).boxed()
+        self.post(address, message_body(&caption, &[]), Some(file), new).boxed()
     }
 
     fn download<'a>(&'a self, file: &'a RemoteFile, most: u64) -> PlatformResult<'a, Bytes> {

@@ -1,4 +1,4 @@
-//! Discord's text: what users wrote as words, and what is shown to them without markup. Pure.
+//! Discord's text: what users wrote as phrases, and what is shown to them without markup. Pure.
 
 /// A user, channel or role that a message names: its id and its name.
 pub type MentionedName = (String, String);

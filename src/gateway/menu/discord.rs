@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::limits::DISCORD;
 use super::{LeftOut, LeftOutReason, MenuOptions, UMBRELLA, shorten, shown_rows};
 use crate::platform::ChosenOption;
-use avocet_core::i18n::{Lang, Phrase, gateway as words};
+use avocet_core::i18n::{Lang, Phrase, gateway as phrases};
 use avocet_core::prompt::args;
 use avocet_core::protocol::ChatPlatform;
 use avocet_present::commands::{CommandRow, RowOption, RowOrigin};
@@ -65,12 +65,12 @@ pub struct Localizations {
 
 /// The commands of the rows, which are the same in both languages.
 pub fn menu(
-    english: &[CommandRow],
-    chinese: &[CommandRow],
+    rows: &[CommandRow],
+    command_rows: &[CommandRow],
     options: MenuOptions<'_>,
 ) -> DiscordMenu {
     let mut left_out = Vec::new();
-    let named = shown_rows(ChatPlatform::Discord, english, options, &mut left_out);
+    let named = shown_rows(ChatPlatform::Discord, rows, options, &mut left_out);
     let mut menu = DiscordMenu { commands: vec![umbrella()], left_out };
     for shown in named {
         if menu.commands.len() == DISCORD.commands {
@@ -78,7 +78,7 @@ pub fn menu(
             menu.left_out.push(LeftOut { name: shown.row.name.clone(), reason });
             continue;
         }
-        let same = chinese.iter().find(|row| row.name == shown.row.name);
+        let same = command_rows.iter().find(|row| row.name == shown.row.name);
         menu.commands.push(command(shown.name, shown.row, same.unwrap_or(shown.row)));
     }
     menu
@@ -94,27 +94,27 @@ impl DiscordMenu {
 /// Takes any command as text, so that every name can be reached.
 fn umbrella() -> DiscordCommand {
     let text = |phrase: Phrase| (phrase.text(Lang::En), phrase.text(Lang::Zh));
-    let (about, about_zh) = text(words::MENU_UMBRELLA);
-    let (line, line_zh) = text(words::MENU_LINE);
-    let line = DiscordOption { autocomplete: true, ..option("command", line, line_zh) };
+    let (about, about_zh) = text(phrases::MENU_UMBRELLA);
+    let (line, line_zh) = text(phrases::MENU_LINE);
+    let option = DiscordOption { autocomplete: true, ..option("command", line, line_zh) };
     DiscordCommand {
         kind: CHAT_INPUT,
         name: UMBRELLA.to_owned(),
         description: describe(about, UMBRELLA),
         description_localizations: localize(about_zh, UMBRELLA),
-        options: vec![line],
+        options: vec![option],
     }
 }
 
-fn command(name: String, row: &CommandRow, chinese: &CommandRow) -> DiscordCommand {
+fn command(name: String, row: &CommandRow, command_row: &CommandRow) -> DiscordCommand {
     let mut command = DiscordCommand {
         kind: CHAT_INPUT,
         description: describe(&row.about, &name),
-        description_localizations: localize(&chinese.about, &name),
+        description_localizations: localize(&command_row.about, &name),
         options: Vec::new(),
         name,
     };
-    command.options = typed_options(row, chinese);
+    command.options = typed_options(row, command_row);
     // All options fit without their choices, which are completed instead where they take too much.
     let mut room =
         DISCORD.command_text.unwrap_or(usize::MAX).saturating_sub(command_size(&command));
@@ -131,7 +131,7 @@ fn command(name: String, row: &CommandRow, chinese: &CommandRow) -> DiscordComma
 }
 
 /// The options of a row in its order, without choices; no two have one name.
-fn typed_options(row: &CommandRow, chinese: &CommandRow) -> Vec<DiscordOption> {
+fn typed_options(row: &CommandRow, command_row: &CommandRow) -> Vec<DiscordOption> {
     let mut options: Vec<DiscordOption> = Vec::new();
     let most = DISCORD.options.unwrap_or(usize::MAX);
     for (at, of_row) in row.options.iter().take(most).enumerate() {
@@ -139,12 +139,14 @@ fn typed_options(row: &CommandRow, chinese: &CommandRow) -> Vec<DiscordOption> {
             name if name.is_empty() => format!("option{at}"),
             name => name.chars().take(DISCORD.name).collect(),
         };
-        let (mut name, mut number) = (stem.clone(), at);
+        let mut name = stem.clone();
+        let mut number = at;
+
         while options.iter().any(|before| before.name == name) {
             name = numbered(&stem, number);
             number += 1;
         }
-        let about = chinese.options.get(at).map_or("", |option| option.about.as_str());
+        let about = command_row.options.get(at).map_or("", |option| option.about.as_str());
         options.push(DiscordOption {
             required: of_row.is_required && options.iter().all(|before| before.required),
             autocomplete: of_row.is_completed || !of_row.choices.is_empty(),
@@ -251,7 +253,9 @@ pub fn arguments(row: Option<&CommandRow>, chosen: &[ChosenOption]) -> String {
             None => has_gap |= !of_row.is_named,
         }
     }
-    let is_known = |one: &&ChosenOption| shown.iter().any(|option| option.name == one.name);
+    let is_known = |chosen_option: &&ChosenOption| {
+        shown.iter().any(|option| option.name == chosen_option.name)
+    };
     let others = chosen.iter().filter(|one| !is_known(one)).map(|one| {
         if are_words { args::join(std::slice::from_ref(&one.value)) } else { one.value.clone() }
     });

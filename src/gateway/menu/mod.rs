@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::platform::ChosenOption;
-use avocet_core::i18n::{Localize, LocalizedText, gateway as words};
+use avocet_core::i18n::{Localize, LocalizedText, gateway as phrases};
 use avocet_core::protocol::{Availability, ChatPlatform};
 use avocet_present::commands::{CalledRows, CommandRow, Surface};
 use limits::MenuLimits;
@@ -67,17 +67,17 @@ impl LeftOutReason {
 impl Localize for LeftOutReason {
     fn localized(&self) -> LocalizedText {
         match self {
-            LeftOutReason::TerminalOnly => words::LEFT_TERMINAL.into(),
+            LeftOutReason::TerminalOnly => phrases::LEFT_TERMINAL.into(),
             LeftOutReason::SettingClosed(setting) => {
-                words::LEFT_SETTING.with("setting", setting.as_str())
+                phrases::LEFT_SETTING.with("setting", setting.as_str())
             }
-            LeftOutReason::NeedsArgument => words::LEFT_ARGUMENT.into(),
-            LeftOutReason::Reserved => words::LEFT_RESERVED.into(),
-            LeftOutReason::NoName => words::LEFT_NO_NAME.into(),
-            LeftOutReason::TooLong(most) => words::LEFT_TOO_LONG.with("most", *most),
-            LeftOutReason::NameTaken(by) => words::LEFT_TAKEN.with("name", by.as_str()),
-            LeftOutReason::NoPlace(most) => words::LEFT_NO_PLACE.with("most", *most),
-            LeftOutReason::NoRoom(most) => words::LEFT_NO_ROOM.with("most", *most),
+            LeftOutReason::NeedsArgument => phrases::LEFT_ARGUMENT.into(),
+            LeftOutReason::Reserved => phrases::LEFT_RESERVED.into(),
+            LeftOutReason::NoName => phrases::LEFT_NO_NAME.into(),
+            LeftOutReason::TooLong(most) => phrases::LEFT_TOO_LONG.with("most", *most),
+            LeftOutReason::NameTaken(by) => phrases::LEFT_TAKEN.with("name", by.as_str()),
+            LeftOutReason::NoPlace(most) => phrases::LEFT_NO_PLACE.with("most", *most),
+            LeftOutReason::NoRoom(most) => phrases::LEFT_NO_ROOM.with("most", *most),
         }
     }
 }
@@ -105,10 +105,10 @@ fn reachable<'r>(
     left_out: &mut Vec<LeftOut>,
 ) -> Vec<&'r CommandRow> {
     let surface = Surface::Gateway { open: options.open };
-    let mut found: Vec<&CommandRow> = Vec::new();
+    let mut command_rows: Vec<&CommandRow> = Vec::new();
     for row in rows {
         if row.reach.covers(surface) {
-            found.push(row);
+            command_rows.push(row);
             continue;
         }
         let reason = match &row.reach {
@@ -120,15 +120,15 @@ fn reachable<'r>(
     let wish = |row: &CommandRow| {
         options.first.iter().position(|first| row.names().any(|name| name == first))
     };
-    found.sort_by_key(|row| (wish(row).unwrap_or(usize::MAX), row.priority, row.origin));
-    found
+    command_rows.sort_by_key(|row| (wish(row).unwrap_or(usize::MAX), row.priority, row.origin));
+    command_rows
 }
 
 /// Gives each row the name of a platform. What another row is called, a built-in one or its alias
 /// too, is never given to it: that name means the other one. A name that is too long is cut, and if
 /// it is then taken, its last character is a digit.
 fn name_rows<'r>(
-    all: &CalledRows<'_>,
+    called_rows: &CalledRows<'_>,
     rows: &[&'r CommandRow],
     letters: &MenuLetters,
     taken: &mut BTreeSet<String>,
@@ -138,7 +138,7 @@ fn name_rows<'r>(
     let (whole, cut): (Vec<_>, Vec<_>) = rows.iter().enumerate().partition(|(_, row)| fits(row));
     let mut named: Vec<(usize, NamedRow<'r>)> = Vec::new();
     for (at, row) in whole.into_iter().chain(cut) {
-        match free_name(all, row, &row.name, letters, taken) {
+        match free_name(called_rows, row, &row.name, letters, taken) {
             Ok(name) => {
                 taken.insert(name.clone());
                 named.push((at, NamedRow { name, row }));
@@ -152,13 +152,15 @@ fn name_rows<'r>(
 
 /// What a platform shows for a name or an alias of a row.
 fn free_name(
-    all: &CalledRows<'_>,
+    rows: &CalledRows<'_>,
     row: &CommandRow,
     name: &str,
     letters: &MenuLetters,
     taken: &BTreeSet<String>,
 ) -> Result<String, LeftOutReason> {
-    let (limits, name) = (letters.limits, (letters.spell)(name));
+    let limits = letters.limits;
+    let name = (letters.spell)(name);
+
     if name.is_empty() {
         return Err(LeftOutReason::NoName);
     }
@@ -166,7 +168,7 @@ fn free_name(
         return Err(LeftOutReason::Reserved);
     }
     let is_free = |name: &str| {
-        let owner = all.find(name);
+        let owner = rows.find(name);
         !taken.contains(name) && owner.is_none_or(|owner| owner.name == row.name)
     };
     let is_long = name.chars().count() > limits.name;
@@ -206,7 +208,9 @@ fn shown_rows<'r>(
 ) -> Vec<NamedRow<'r>> {
     let reachable = reachable(rows, options, left_out);
     let mut taken = umbrella_name(platform);
-    let (all, letters) = (CalledRows::new(rows), MenuLetters::of(platform));
+    let all = CalledRows::new(rows);
+    let letters = MenuLetters::of(platform);
+
     name_rows(&all, &reachable, &letters, &mut taken, left_out)
 }
 

@@ -9,7 +9,7 @@ use super::{
     LeftOut, LeftOutReason, MenuLetters, MenuOptions, UMBRELLA, free_name, name_rows, reachable,
     shorten, umbrella_name,
 };
-use avocet_core::i18n::{Lang, gateway as words};
+use avocet_core::i18n::{Lang, gateway as phrases};
 use avocet_core::protocol::ChatPlatform;
 use avocet_present::commands::{CalledRows, CommandRow};
 
@@ -35,9 +35,11 @@ pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>, lang: Lang) -> SlackM
     let mut left_out = Vec::new();
     let reachable = reachable(rows, options, &mut left_out);
     let mut taken = umbrella_name(ChatPlatform::Slack);
-    let (all, letters) = (CalledRows::new(rows), MenuLetters::of(ChatPlatform::Slack));
+    let all = CalledRows::new(rows);
+    let letters = MenuLetters::of(ChatPlatform::Slack);
+
     let named = name_rows(&all, &reachable, &letters, &mut taken, &mut left_out);
-    let umbrella = command(UMBRELLA, words::MENU_UMBRELLA.text(lang), "[command] [arguments]");
+    let umbrella = command(UMBRELLA, phrases::MENU_UMBRELLA.text(lang), "[command] [arguments]");
     let mut menu = SlackMenu { commands: vec![umbrella], left_out };
     for shown in &named {
         let row = shown.row;

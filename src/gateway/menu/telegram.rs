@@ -57,7 +57,7 @@ pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>) -> TelegramMenu {
 }
 
 /// The bodies of the calls that register the menus: `usual` for everyone whose language has none.
-pub fn calls(usual: Lang, menus: &[(Lang, TelegramMenu)]) -> Vec<Value> {
+pub fn calls(usual_lang: Lang, menus: &[(Lang, TelegramMenu)]) -> Vec<Value> {
     let body = |lang: Option<Lang>, menu: &TelegramMenu| {
         let mut body = json!({"commands": menu.commands, "scope": {"type": "default"}});
         if let Some(lang) = lang {
@@ -65,7 +65,8 @@ pub fn calls(usual: Lang, menus: &[(Lang, TelegramMenu)]) -> Vec<Value> {
         }
         body
     };
-    let all = menus.iter().filter(|(lang, _)| *lang == usual).map(|(_, menu)| body(None, menu));
+    let all =
+        menus.iter().filter(|(lang, _)| *lang == usual_lang).map(|(_, menu)| body(None, menu));
     all.chain(menus.iter().map(|(lang, menu)| body(Some(*lang), menu))).collect()
 }
 

@@ -56,15 +56,15 @@ fn a_piece_of_a_long_reply_is_kept_and_is_not_split_again_with_all_before_it() {
             reply.show(&mut timeline);
         }
     }
-    let most = MOST_PARTS * LONGEST_LETTER * 4096;
+    let most = MAX_PARTS * MAX_LETTER * 4096;
     assert!(reply.text.len() <= most + piece.len(), "{} bytes are kept", reply.text.len());
     assert!(splits * 100 * piece.len() <= 8 * 4096, "{splits} splits");
-    assert_eq!(reply.full, MOST_PARTS);
+    assert_eq!(reply.full, MAX_PARTS);
     assert!(!reply.is_behind(), "nothing is left to split");
-    assert_eq!(reply.posts.len(), MOST_PARTS);
+    assert_eq!(reply.posts.len(), MAX_PARTS);
     reply.finish(&whole, Lang::En, &mut timeline);
     let shown = shown(&mut timeline, Instant::now());
-    assert_eq!(shown.len(), MOST_PARTS + 1);
+    assert_eq!(shown.len(), MAX_PARTS + 1);
     assert_eq!(shown.last().map(String::as_str), Some("[answer.md]"));
 }
 

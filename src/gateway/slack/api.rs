@@ -65,13 +65,15 @@ impl SlackApi {
     /// The messages of a conversation after `from`, the oldest first.
     pub async fn messages_since(
         &self,
-        place: &ChatAddress,
+        address: &ChatAddress,
         from: &str,
         waiting: PageWaiting,
     ) -> Result<Vec<Value>, PlatformError> {
-        let (mut messages, mut page) = (Vec::new(), String::new());
+        let mut messages = Vec::new();
+        let mut page = String::new();
+
         for _ in 0..PAGES {
-            let read = || self.history_page(place, from, &page);
+            let read = || self.history_page(address, from, &page);
             let mut history = match waiting {
                 PageWaiting::No => read().await?,
                 PageWaiting::UntilAnswered => patiently(read).await?,
@@ -93,13 +95,13 @@ impl SlackApi {
     /// The messages that come before those of another page, with their metadata.
     async fn history_page(
         &self,
-        place: &ChatAddress,
+        address: &ChatAddress,
         from: &str,
         page: &str,
     ) -> Result<Value, PlatformError> {
         let most = PAGE.to_string();
         let mut fields = vec![
-            ("channel", place.chat.0.as_str()),
+            ("channel", address.chat.0.as_str()),
             ("oldest", from),
             ("limit", &most),
             ("include_all_metadata", "true"),
@@ -107,7 +109,7 @@ impl SlackApi {
         if !page.is_empty() {
             fields.push(("cursor", page));
         }
-        let method = match &place.thread {
+        let method = match &address.thread {
             Some(thread) => {
                 fields.push(("ts", &thread.0));
                 "conversations.replies"

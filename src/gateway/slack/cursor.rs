@@ -52,10 +52,10 @@ impl SlackCursor {
 
     /// Who spoke there may talk; whether the place is new. In its channel they may begin another
     /// thread.
-    pub fn admit(&mut self, at: &ChatAddress) -> bool {
-        let is_new = self.places.admit(at.clone());
-        let channel = ChatAddress { chat: at.chat.clone(), thread: None };
-        self.places.admit(channel) || is_new
+    pub fn admit(&mut self, address: &ChatAddress) -> bool {
+        let is_new = self.places.admit(address.clone());
+        let chat_address = ChatAddress { chat: address.chat.clone(), thread: None };
+        self.places.admit(chat_address) || is_new
     }
 
     /// Missed messages are being read.

@@ -254,25 +254,25 @@ impl SlackReader<'_> {
     }
 }
 
-fn button(pressed: SlackInteraction) -> Option<SlackIncoming> {
-    if pressed.kind != "block_actions" {
+fn button(interaction: SlackInteraction) -> Option<SlackIncoming> {
+    if interaction.kind != "block_actions" {
         return None;
     }
-    let action = pressed.actions.into_iter().find(|action| action.kind == "button")?;
-    let thread = pressed.container.thread_ts;
-    let thread = thread.or_else(|| pressed.message.and_then(|message| message.thread_ts));
-    let id = format!("a:{}", pressed.trigger_id);
-    let name = pressed.user.username.or(pressed.user.name).unwrap_or_default();
+    let action = interaction.actions.into_iter().find(|action| action.kind == "button")?;
+    let thread = interaction.container.thread_ts;
+    let thread = thread.or_else(|| interaction.message.and_then(|message| message.thread_ts));
+    let id = format!("a:{}", interaction.trigger_id);
+    let name = interaction.user.username.or(interaction.user.name).unwrap_or_default();
     let incoming = Incoming {
         id: DeliveryId(id.clone()),
-        is_group: !pressed.channel.id.starts_with('D'),
-        at: ChatAddress { chat: ChatId(pressed.channel.id), thread: thread.map(ThreadId) },
-        message: pressed.container.message_ts.map(MessageId),
-        sender: sender(pressed.user.id, name, false),
+        is_group: !interaction.channel.id.starts_with('D'),
+        at: ChatAddress { chat: ChatId(interaction.channel.id), thread: thread.map(ThreadId) },
+        message: interaction.container.message_ts.map(MessageId),
+        sender: sender(interaction.user.id, name, false),
         is_addressed: true,
         kind: IncomingKind::Button { data: action.value.unwrap_or_default(), press: id },
     };
-    Some(SlackIncoming { incoming, response_url: pressed.response_url })
+    Some(SlackIncoming { incoming, response_url: interaction.response_url })
 }
 
 fn sender(id: String, name: String, is_bot: bool) -> Sender {
@@ -284,7 +284,9 @@ fn remote_file(file: SlackFile) -> Option<RemoteFile> {
     let is_external =
         matches!(file.mode.as_deref(), Some("external" | "tombstone" | "hidden_by_limit"));
     let reference = file.url_private_download.or(file.url_private).filter(|_| !is_external)?;
-    let (media_type, size) = (file.mimetype, file.size);
+    let media_type = file.mimetype;
+    let size = file.size;
+
     Some(RemoteFile { reference, name: file.name.unwrap_or_default(), media_type, size })
 }
 

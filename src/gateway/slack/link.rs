@@ -24,7 +24,7 @@ use avocet_model::net::{SocketEvent, WebSocket};
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// How long a connection that was replaced is still heard.
-const LINGER: Duration = Duration::from_secs(5);
+const LINGER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What is expected of the service.
 #[derive(Clone, Copy, Debug)]
@@ -127,12 +127,12 @@ impl SlackWires {
     }
 
     /// The one before is still heard for a while.
-    fn take_over(&mut self, next: SlackWire) {
+    fn take_over(&mut self, wire: SlackWire) {
         self.opening = None;
         self.pauses = ReconnectPauses::default();
         self.refreshes.lasted(self.current.since.elapsed());
-        let before = std::mem::replace(&mut self.current, next);
-        self.old = Some(SlackWire { expires: Some(Instant::now() + LINGER), ..before });
+        let before = std::mem::replace(&mut self.current, wire);
+        self.old = Some(SlackWire { expires: Some(Instant::now() + LINGER_TIMEOUT), ..before });
     }
 }
 
@@ -174,7 +174,9 @@ impl SlackLink {
         cursor: SlackCursor,
     ) -> SlackLink {
         let backlog = VecDeque::new();
-        let (catch_up, catches_up_again) = (None, false);
+        let catch_up = None;
+        let catches_up_again = false;
+
         SlackLink {
             api,
             bot,
@@ -224,9 +226,11 @@ impl SlackLink {
     }
 
     async fn serve(&mut self, socket: WebSocket) -> LinkEnd {
-        let current = SlackWire::new(socket, self.patience.silence);
-        let (pauses, refreshes) = (ReconnectPauses::default(), ReconnectPauses::default());
-        let mut wires = SlackWires { current, old: None, opening: None, pauses, refreshes };
+        let wire = SlackWire::new(socket, self.patience.silence);
+        let pauses = ReconnectPauses::default();
+        let refreshes = ReconnectPauses::default();
+
+        let mut wires = SlackWires { current: wire, old: None, opening: None, pauses, refreshes };
         loop {
             self.hand_over();
             let step = self.next_step(&mut wires).await;
@@ -336,14 +340,14 @@ impl SlackLink {
         }
     }
 
-    fn receive(&mut self, message: SlackIncoming) -> SlackReceived {
-        self.cursor.advance(&message.incoming);
-        SlackReceived { message: Some(message), cursor: self.cursor.write() }
+    fn receive(&mut self, incoming: SlackIncoming) -> SlackReceived {
+        self.cursor.advance(&incoming.incoming);
+        SlackReceived { message: Some(incoming), cursor: self.cursor.write() }
     }
 
     /// Without room, the position goes along with what comes next.
-    fn admit(&mut self, at: &ChatAddress) {
-        if self.cursor.admit(at) {
+    fn admit(&mut self, address: &ChatAddress) {
+        if self.cursor.admit(address) {
             self.keep_position();
         }
     }
@@ -370,7 +374,9 @@ impl SlackLink {
         self.cursor.begin_catch_up();
         let api = Arc::clone(&self.api);
         self.catch_up = Some(CatchUp::start(places, move |place| {
-            let (api, from) = (Arc::clone(&api), from.clone());
+            let api = Arc::clone(&api);
+            let from = from.clone();
+
             async move { api.messages_since(&place, &from, PageWaiting::UntilAnswered).await }
         }));
     }
@@ -389,8 +395,8 @@ impl SlackLink {
             let incoming = self.reader().read_history(&place.chat.0, message)?;
             Some(SlackIncoming { incoming, response_url: None })
         });
-        let read: Vec<SlackIncoming> = read.collect();
-        self.backlog.extend(read);
+        let slack_incomings: Vec<SlackIncoming> = read.collect();
+        self.backlog.extend(slack_incomings);
     }
 
     /// As much of what was missed as the caller has room for.
@@ -429,7 +435,7 @@ enum LinkNews {
 }
 
 async fn confirm(
-    current: &mut SlackWire,
+    wire: &mut SlackWire,
     old: Option<&mut SlackWire>,
     number: u64,
 ) -> Result<(), LinkLost> {
@@ -438,8 +444,8 @@ async fn confirm(
         // What is lost with it is delivered again.
         let _ = old.acknowledge(&stored).await;
     }
-    let stored = current.unacknowledged.confirm(number);
-    current.acknowledge(&stored).await
+    let stored = wire.unacknowledged.confirm(number);
+    wire.acknowledge(&stored).await
 }
 
 async fn next_of(wire: &mut Option<SlackWire>) -> SocketEvent {

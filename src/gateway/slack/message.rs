@@ -10,23 +10,23 @@ const EVENT_TYPE: &str = "avocet_message";
 
 /// A message that can be found again by `nonce`. Links are not fetched: what a model writes must
 /// not make the service call an address.
-pub fn post_body(to: &ChatAddress, message: &Outgoing, nonce: &str) -> Value {
+pub fn post_body(address: &ChatAddress, outgoing: &Outgoing, nonce: &str) -> Value {
     let mut body = json!({
-        "channel": to.chat, "text": notification(message), "unfurl_links": false,
+        "channel": address.chat, "text": notification(outgoing), "unfurl_links": false,
         "unfurl_media": false,
         "metadata": { "event_type": EVENT_TYPE, "event_payload": { "nonce": nonce } },
     });
-    if let Some(thread) = &to.thread {
+    if let Some(thread) = &address.thread {
         body["thread_ts"] = json!(thread);
     }
-    if message.markup == MessageMarkup::Plain {
-        body["blocks"] = json!([verbatim(&message.text)]);
+    if outgoing.markup == MessageMarkup::Plain {
+        body["blocks"] = json!([verbatim(&outgoing.text)]);
     }
     body
 }
 
-pub fn question_body(to: &ChatAddress, question: &ButtonQuestion, nonce: &str) -> Value {
-    let mut body = post_body(to, &question.text, nonce);
+pub fn question_body(address: &ChatAddress, question: &ButtonQuestion, nonce: &str) -> Value {
+    let mut body = post_body(address, &question.text, nonce);
     let text = match question.text.markup {
         MessageMarkup::Plain => verbatim(&question.text.text),
         MessageMarkup::Native => json!({
@@ -49,12 +49,12 @@ pub fn question_body(to: &ChatAddress, question: &ButtonQuestion, nonce: &str) -
 }
 
 /// The new text of a message, without buttons.
-pub fn update_body(to: &ChatAddress, ts: &str, message: &Outgoing) -> Value {
-    let blocks = match message.markup {
-        MessageMarkup::Plain => json!([verbatim(&message.text)]),
+pub fn update_body(address: &ChatAddress, ts: &str, outgoing: &Outgoing) -> Value {
+    let blocks = match outgoing.markup {
+        MessageMarkup::Plain => json!([verbatim(&outgoing.text)]),
         MessageMarkup::Native => json!([]),
     };
-    json!({ "channel": to.chat, "ts": ts, "text": notification(message), "blocks": blocks })
+    json!({ "channel": address.chat, "ts": ts, "text": notification(outgoing), "blocks": blocks })
 }
 
 /// The message of a channel's history that was posted with this nonce.
@@ -71,10 +71,10 @@ fn verbatim(text: &str) -> Value {
 }
 
 /// The text of a message, or of its notification if it has blocks.
-fn notification(message: &Outgoing) -> String {
-    match message.markup {
-        MessageMarkup::Plain => escape(&message.text),
-        MessageMarkup::Native => message.text.clone(),
+fn notification(outgoing: &Outgoing) -> String {
+    match outgoing.markup {
+        MessageMarkup::Plain => escape(&outgoing.text),
+        MessageMarkup::Native => outgoing.text.clone(),
     }
 }
 

@@ -122,8 +122,12 @@ impl Slack {
     async fn start(&self) -> Result<RunningSlack, PlatformError> {
         let me = self.api.call("auth.test", json!({})).await?;
         let text = |key: &str| me[key].as_str().unwrap_or_default().to_owned();
-        let (api, is_command) = (Arc::clone(&self.api), Arc::clone(&self.is_command));
-        let (bot, patience) = (text("user_id"), self.patience);
+        let api = Arc::clone(&self.api);
+        let is_command = Arc::clone(&self.is_command);
+
+        let bot = text("user_id");
+        let patience = self.patience;
+
         let cursor = SlackCursor::resume(self.cursor.as_ref());
         let connection = ServiceConnection::start(|end| {
             SlackLink::new(api, bot, is_command, patience, end, cursor).run()
@@ -154,13 +158,15 @@ impl Slack {
     /// posted.
     async fn post(
         &self,
-        to: &ChatAddress,
+        address: &ChatAddress,
         body: Value,
         new: &NewMessage,
     ) -> Result<MessageId, PlatformError> {
-        let (shown, nonce) = (body.clone(), &nonce(new));
+        let shown = body.clone();
+        let nonce = &nonce(new);
+
         if new.tries > 0 {
-            match self.find_posted(to, nonce).await {
+            match self.find_posted(address, nonce).await {
                 Ok(Some(posted)) => return Ok(posted),
                 // A conversation that cannot be read must not stay without its answer.
                 Err(PlatformError::Network(_)) if new.tries > UNREAD_TRIES => {}
@@ -177,7 +183,7 @@ impl Slack {
         match posted {
             Ok(id) => Ok(MessageId(id)),
             Err(PlatformError::Network(why)) => {
-                let posted = self.find_posted(to, nonce).await;
+                let posted = self.find_posted(address, nonce).await;
                 posted.ok().flatten().ok_or(PlatformError::Network(why))
             }
             // A command can be typed where the bot is not a member: only its own address is open then.
@@ -188,12 +194,12 @@ impl Slack {
 
     async fn find_posted(
         &self,
-        to: &ChatAddress,
+        address: &ChatAddress,
         nonce: &str,
     ) -> Result<Option<MessageId>, PlatformError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let from = now.saturating_sub(SENT_LATELY).as_secs();
-        match self.api.messages_since(to, &format!("{from}.000000"), PageWaiting::No).await {
+        match self.api.messages_since(address, &format!("{from}.000000"), PageWaiting::No).await {
             Ok(messages) => Ok(posted_with(nonce, &messages).map(MessageId)),
             // The bot may post where it may not read.
             Err(PlatformError::Gone | PlatformError::Refused(_)) => Ok(None),
@@ -207,7 +213,9 @@ impl Slack {
         shown: &Value,
         new: &NewMessage,
     ) -> Result<MessageId, PlatformError> {
-        let (now, command) = (Instant::now(), new.answers.as_ref().ok_or(PlatformError::Gone)?);
+        let now = Instant::now();
+        let command = new.answers.as_ref().ok_or(PlatformError::Gone)?;
+
         let url = self.commands.get(&command.0, now);
         let url = url.or_else(|| self.arrived.get(&command.0, now)).ok_or_else(|| {
             // Another one in this chat may have an address.
@@ -238,26 +246,26 @@ impl Slack {
 
     async fn update(
         &self,
-        to: &ChatAddress,
+        address: &ChatAddress,
         message: &MessageId,
-        text: &Outgoing,
+        outgoing: &Outgoing,
     ) -> Result<(), PlatformError> {
         if message.0.starts_with(ANSWER) {
             let url = self.answers.get(&message.0, Instant::now());
-            let mut body = update_body(to, &message.0, text);
+            let mut body = update_body(address, &message.0, outgoing);
             body["replace_original"] = json!(true);
             return self.respond(&url.ok_or(PlatformError::Gone)?, body).await;
         }
-        self.api.call("chat.update", update_body(to, &message.0, text)).await.map(|_| ())
+        self.api.call("chat.update", update_body(address, &message.0, outgoing)).await.map(|_| ())
     }
 
-    async fn show_status(&self, to: &ChatAddress) -> Result<(), PlatformError> {
+    async fn show_status(&self, address: &ChatAddress) -> Result<(), PlatformError> {
         let Some(thread) =
-            to.thread.as_ref().filter(|_| !self.has_no_status.load(Ordering::Relaxed))
+            address.thread.as_ref().filter(|_| !self.has_no_status.load(Ordering::Relaxed))
         else {
             return Ok(());
         };
-        let body = json!({ "channel_id": to.chat, "thread_ts": thread, "status": "…" });
+        let body = json!({ "channel_id": address.chat, "thread_ts": thread, "status": "…" });
         match self.api.call("assistant.threads.setStatus", body).await {
             Err(PlatformError::Refused(_) | PlatformError::Gone) => {
                 self.has_no_status.store(true, Ordering::Relaxed);
@@ -269,7 +277,7 @@ impl Slack {
 
     async fn send_file(
         &self,
-        to: &ChatAddress,
+        address: &ChatAddress,
         file: &OutgoingFile,
         new: &NewMessage,
     ) -> Result<MessageId, PlatformError> {
@@ -283,10 +291,10 @@ impl Slack {
         };
         self.uploads.insert(nonce, id.clone(), Instant::now());
         let mut body = json!({
-            "files": [{ "id": id, "title": file.name }], "channel_id": to.chat,
+            "files": [{ "id": id, "title": file.name }], "channel_id": address.chat,
             "initial_comment": escape(&file.caption),
         });
-        if let Some(thread) = &to.thread {
+        if let Some(thread) = &address.thread {
             body["thread_ts"] = json!(thread);
         }
         match self.api.call("files.completeUploadExternal", body).await {
@@ -301,7 +309,9 @@ impl Slack {
         let length = file.bytes.len().to_string();
         let fields = [("filename", file.name.as_str()), ("length", &length)];
         let place = self.api.call_form("files.getUploadURLExternal", &fields).await?;
-        let (url, id) = (place["upload_url"].as_str(), place["file_id"].as_str());
+        let url = place["upload_url"].as_str();
+        let id = place["file_id"].as_str();
+
         let (Some(url), Some(id)) = (url, id) else {
             return Err(PlatformError::Network("no address for the file".into()));
         };
@@ -390,31 +400,31 @@ impl Platform for Slack {
 
     fn send<'a>(
         &'a self,
-        to: &'a ChatAddress,
-        message: &'a Outgoing,
+        address: &'a ChatAddress,
+        outgoing: &'a Outgoing,
         new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        let body = post_body(to, message, &nonce(new));
-        self.post(to, body, new).boxed()
+        let body = post_body(address, outgoing, &nonce(new));
+        self.post(address, body, new).boxed()
     }
 
     fn edit<'a>(
         &'a self,
-        to: &'a ChatAddress,
+        address: &'a ChatAddress,
         message: &'a MessageId,
-        text: &'a Outgoing,
+        outgoing: &'a Outgoing,
     ) -> PlatformResult<'a, ()> {
-        self.update(to, message, text).boxed()
+        self.update(address, message, outgoing).boxed()
     }
 
     fn ask<'a>(
         &'a self,
-        to: &'a ChatAddress,
+        address: &'a ChatAddress,
         question: &'a ButtonQuestion,
         new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        let body = question_body(to, question, &nonce(new));
-        self.post(to, body, new).boxed()
+        let body = question_body(address, question, &nonce(new));
+        self.post(address, body, new).boxed()
     }
 
     fn admitted(&self, incoming: &Incoming) {
@@ -440,8 +450,8 @@ impl Platform for Slack {
         .boxed()
     }
 
-    fn typing<'a>(&'a self, to: &'a ChatAddress) -> PlatformResult<'a, ()> {
-        self.show_status(to).boxed()
+    fn typing<'a>(&'a self, address: &'a ChatAddress) -> PlatformResult<'a, ()> {
+        self.show_status(address).boxed()
     }
 
     /// The commands of an app are in its manifest, which its owner pastes.
@@ -451,11 +461,11 @@ impl Platform for Slack {
 
     fn upload<'a>(
         &'a self,
-        to: &'a ChatAddress,
+        address: &'a ChatAddress,
         file: &'a OutgoingFile,
         new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        self.send_file(to, file, new).boxed()
+        self.send_file(address, file, new).boxed()
     }
 
     fn download<'a>(&'a self, file: &'a RemoteFile, most: u64) -> PlatformResult<'a, Bytes> {

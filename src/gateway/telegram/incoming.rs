@@ -138,8 +138,8 @@ impl Update {
         let id = self.update_id.to_string().as_str().into();
         if let Some(CallbackQuery { id: press, from, message, data }) = self.callback_query {
             let message = message?;
-            let kind = IncomingKind::Button { data: data.unwrap_or_default(), press };
-            return Some(message.into_incoming(id, Some(from), true, kind));
+            let button = IncomingKind::Button { data: data.unwrap_or_default(), press };
+            return Some(message.into_incoming(id, Some(from), true, button));
         }
         let mut message = self.message?;
         let text = message.text.take().or(message.caption.take()).unwrap_or_default();

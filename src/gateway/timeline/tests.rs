@@ -107,7 +107,7 @@ fn a_wait_without_end_is_cut_and_nothing_overflows() {
     let call = next(&timeline, now);
     let after = Duration::from_secs(u64::MAX);
     timeline.finish(call, Err(PlatformError::RateLimited { after }), now);
-    assert_eq!(timeline.next_call(now), NextCall::Wait(now + LONGEST_HOLD));
+    assert_eq!(timeline.next_call(now), NextCall::Wait(now + MAX_HOLD));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn the_message_of_a_post_is_known_also_when_it_is_final() {
     let key = timeline.post(PostBody::Plain("one".into()));
     accept(&mut timeline, now);
     assert_eq!(timeline.message_of(key), Some(&"9".into()));
-    for _ in 0..MOST_SENT {
+    for _ in 0..MAX_SENT {
         timeline.post(PostBody::Plain("more".into()));
         accept(&mut timeline, now);
     }
@@ -151,9 +151,9 @@ fn a_break_is_tried_again_with_growing_pauses_and_not_for_ever() {
         waits.push(until - now);
         now = until;
     }
-    assert!(waits.is_sorted() && waits[11] == LONGEST_WAIT, "{waits:?}");
+    assert!(waits.is_sorted() && waits[11] == MAX_WAIT, "{waits:?}");
     let total: Duration = waits.iter().sum();
-    assert!(total > LONGEST_FAILING && total < LONGEST_FAILING + 2 * LONGEST_WAIT);
+    assert!(total > MAX_FAILING && total < MAX_FAILING + 2 * MAX_WAIT);
     assert_eq!(timeline.next_call(now), NextCall::Idle);
 }
 
@@ -161,7 +161,7 @@ fn a_break_is_tried_again_with_growing_pauses_and_not_for_ever() {
 fn a_token_that_is_refused_for_a_moment_loses_no_message_and_one_that_is_revoked_ends_the_chat() {
     let (mut timeline, mut now) = (timeline(), Instant::now());
     timeline.post(PostBody::Plain("a".into()));
-    for _ in 0..MOST_REFUSALS {
+    for _ in 0..MAX_REFUSALS {
         let call = next(&timeline, now);
         let refused = timeline.finish(call, Err(PlatformError::Unauthorized), now);
         assert_eq!(refused, PostResult::Again);
@@ -209,10 +209,10 @@ fn posts_that_are_too_many_are_counted_in_the_place_of_the_first() {
     timeline.begin(first.key);
     timeline.post(PostBody::Plain("its file".into()));
     timeline.open(question);
-    for n in 1..=MOST_POSTS + 40 {
+    for n in 1..=MAX_POSTS + 40 {
         timeline.post(PostBody::Plain(n.to_string()));
     }
-    assert!(timeline.posts.len() <= MOST_POSTS + 1);
+    assert!(timeline.posts.len() <= MAX_POSTS + 1);
     timeline.finish(first, Ok(Some("1".into())), now);
     let mut shown = Vec::new();
     while let NextCall::Call(call) = timeline.next_call(now) {
@@ -225,9 +225,9 @@ fn posts_that_are_too_many_are_counted_in_the_place_of_the_first() {
     }
     assert_eq!(shown[..2], ["its file", "Run it?"]);
     let numbers: Vec<usize> = shown.iter().filter_map(|text| text.parse().ok()).collect();
-    let count = MOST_POSTS + 40 - numbers.len();
+    let count = MAX_POSTS + 40 - numbers.len();
     assert!(count > 0 && shown[2].contains(&format!("{count} messages")), "{shown:?}");
-    assert_eq!(numbers, (count + 1..=MOST_POSTS + 40).collect::<Vec<_>>());
+    assert_eq!(numbers, (count + 1..=MAX_POSTS + 40).collect::<Vec<_>>());
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub(super) enum GuideIntent {
 }
 
 /// Only the beginning is read: the rest is an attachment.
-const MOST: usize = 500;
+const MAX_LENGTH: usize = 500;
 
 /// Phrases, and how to parse a request that contains one. `None`: the next row is tried.
 type IntentRow = (&'static [&'static str], fn(&PhraseMatch<'_>) -> Option<GuideIntent>);
@@ -49,7 +49,7 @@ const WISHES: &[IntentRow] = &[
 
 pub(super) fn parse_intent(request: &str) -> GuideIntent {
     let first = request.trim().lines().next().unwrap_or_default();
-    let text: String = first.chars().take(MOST).collect();
+    let text: String = first.chars().take(MAX_LENGTH).collect();
     for (phrases, make) in WISHES {
         let found = phrases.iter().filter_map(|phrase| PhraseMatch::match_phrase(&text, phrase));
         // The earliest phrase is the one that was meant.
@@ -176,23 +176,23 @@ fn file_name(word: &str) -> Option<String> {
 }
 
 /// A request that begins with the verb, after a word of courtesy.
-fn work(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
-    let mut before = line.before.trim().to_lowercase();
+fn work(phrase_match: &PhraseMatch<'_>) -> Option<GuideIntent> {
+    let mut before = phrase_match.before.trim().to_lowercase();
     for courtesy in ["please", "can you", "could you", "you", "帮我", "请", "把"] {
         before = before.trim_end_matches(courtesy).trim_end_matches([' ', ',', '，']).to_owned();
     }
     // "改了什么" asks what was done.
-    let is_past = line.after.starts_with('了');
+    let is_past = phrase_match.after.starts_with('了');
     (before.is_empty() && !is_past).then_some(GuideIntent::Other)
 }
 
-fn find(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
-    if let Some(text) = quoted(line.text) {
-        return Some(GuideIntent::Find { text: text.to_owned(), place: line.place() });
+fn find(phrase_match: &PhraseMatch<'_>) -> Option<GuideIntent> {
+    if let Some(text) = quoted(phrase_match.text) {
+        return Some(GuideIntent::Find { text: text.to_owned(), place: phrase_match.place() });
     }
-    let place = line.place();
-    let named = line.phrase == "在哪";
-    let rest = if named { line.before } else { line.after };
+    let place = phrase_match.place();
+    let named = phrase_match.phrase == "在哪";
+    let rest = if named { phrase_match.before } else { phrase_match.after };
     let rest = rest.split(" in ").next().unwrap_or(rest);
     let mut text =
         rest.trim_matches(|c: char| c.is_whitespace() || "?？!！。，：:里中".contains(c));
@@ -219,16 +219,16 @@ const FILLERS: &[&str] = &[
     "包含",
 ];
 
-fn run(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
-    if line.has(&["test", "tests", "测试"]) {
+fn run(phrase_match: &PhraseMatch<'_>) -> Option<GuideIntent> {
+    if phrase_match.has(&["test", "tests", "测试"]) {
         return Some(GuideIntent::Tests);
     }
-    let words = split(line.after.trim().trim_matches('`'));
+    let words = split(phrase_match.after.trim().trim_matches('`'));
     // "How does it run?" and "run it" are not commands.
     let program = |word: &String| {
         word.chars().all(|c| c.is_ascii_graphic()) && !NO_PROGRAMS.contains(&word.as_str())
     };
-    let starts = line.before.trim().is_empty() && words.first().is_some_and(program);
+    let starts = phrase_match.before.trim().is_empty() && words.first().is_some_and(program);
     starts.then_some(GuideIntent::Run(words))
 }
 
@@ -256,12 +256,13 @@ fn split(text: &str) -> Vec<String> {
     words
 }
 
-fn history(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
-    (line.file().is_none() || line.has(&["git log"])).then_some(GuideIntent::History)
+fn history(phrase_match: &PhraseMatch<'_>) -> Option<GuideIntent> {
+    (phrase_match.file().is_none() || phrase_match.has(&["git log"]))
+        .then_some(GuideIntent::History)
 }
 
-fn tests(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
-    line.file().is_none().then_some(GuideIntent::Tests)
+fn tests(phrase_match: &PhraseMatch<'_>) -> Option<GuideIntent> {
+    phrase_match.file().is_none().then_some(GuideIntent::Tests)
 }
 
 /// What users call the files of a language, and their extensions.
@@ -276,25 +277,26 @@ const KINDS: &[(&[&str], &str)] = &[
     (&["markdown", "docs"], ".md"),
 ];
 
-fn count(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
-    let kind = KINDS.iter().find(|(names, _)| line.has(names)).map(|(_, end)| *end);
-    Some(GuideIntent::Count { file: line.file(), kind })
+fn count(phrase_match: &PhraseMatch<'_>) -> Option<GuideIntent> {
+    let kind = KINDS.iter().find(|(names, _)| phrase_match.has(names)).map(|(_, end)| *end);
+    Some(GuideIntent::Count { file: phrase_match.file(), kind })
 }
 
-fn show(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
-    let file = line.file().or_else(|| only_word(line))?;
+fn show(phrase_match: &PhraseMatch<'_>) -> Option<GuideIntent> {
+    let file = phrase_match.file().or_else(|| only_word(phrase_match))?;
     let is_range = |text: &&str| text.contains('-') || text.contains("to") || text.contains('到');
-    let behind = line.text.split_once(file.as_str()).map_or("", |(_, rest)| rest);
+    let behind = phrase_match.text.split_once(file.as_str()).map_or("", |(_, rest)| rest);
     Some(GuideIntent::Show { lines: Some(behind).filter(is_range).and_then(range), file })
 }
 
 /// `show Procfile`: a single word after the verb is the file.
-fn only_word(line: &PhraseMatch<'_>) -> Option<String> {
-    let mut words = line.after.split_whitespace();
-    let word = words.next().filter(|_| words.next().is_none() && line.before.trim().is_empty())?;
+fn only_word(phrase_match: &PhraseMatch<'_>) -> Option<String> {
+    let mut words = phrase_match.after.split_whitespace();
+    let word =
+        words.next().filter(|_| words.next().is_none() && phrase_match.before.trim().is_empty())?;
     let word = word.trim_end_matches(['?', '!', '.']);
     let name = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-    (name && !line.phrase.is_empty() && !word.starts_with('-') && !word.is_empty())
+    (name && !phrase_match.phrase.is_empty() && !word.starts_with('-') && !word.is_empty())
         .then(|| word.to_owned())
 }
 
@@ -306,8 +308,8 @@ fn range(text: &str) -> Option<(u32, u32)> {
     (from >= 1 && from <= to).then_some((from, to))
 }
 
-fn list(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
-    let place = line.place().or_else(|| line.file());
+fn list(phrase_match: &PhraseMatch<'_>) -> Option<GuideIntent> {
+    let place = phrase_match.place().or_else(|| phrase_match.file());
     Some(GuideIntent::List { place: place.filter(|place| place != ".") })
 }
 

@@ -24,44 +24,44 @@ pub(super) struct GuideSteps {
 }
 
 /// Maximum number of files whose lines are counted, and of bytes of their names.
-const MOST_FILES: usize = 400;
-const MOST_NAMES: usize = 30_000;
+const MAX_FILES: usize = 400;
+const MAX_NAMES: usize = 30_000;
 
-pub(super) fn next(wish: &GuideIntent, findings: &[StepResult], lang: Lang) -> Next {
-    if let Some(last) = findings.last()
+pub(super) fn next(intent: &GuideIntent, results: &[StepResult], lang: Lang) -> Next {
+    if let Some(last) = results.last()
         && !last.has_run()
-        && !(last.is_unavailable() && may_replace(wish, findings))
+        && !(last.is_unavailable() && may_replace(intent, results))
     {
         // A skipped step has no reason of its own; the step before it has.
-        let why = findings.iter().rfind(|finding| finding.outcome != "cancelled");
+        let why = results.iter().rfind(|finding| finding.outcome != "cancelled");
         let why = why.filter(|finding| !finding.has_run()).unwrap_or(last);
         return Next::Say(report::not_run(why, lang));
     }
-    match wish {
+    match intent {
         GuideIntent::Hello => answer_with(words_of::HELLO, lang),
         GuideIntent::Help => answer_with(words_of::HELP, lang),
         GuideIntent::Tiers => answer_with(words_of::TIERS, lang),
         GuideIntent::Connect => answer_with(words_of::CONNECT, lang),
         GuideIntent::Other => answer_with(words_of::OTHER, lang),
-        GuideIntent::Changes => changes(findings, lang),
-        GuideIntent::History => history(findings, lang),
-        GuideIntent::Find { text, place } => find(text, place.as_deref(), findings, lang),
-        GuideIntent::Show { file, lines } => show(file, *lines, findings, lang),
-        GuideIntent::List { place } => list(place.as_deref(), findings, lang),
-        GuideIntent::Count { file, kind } => count(file.as_deref(), *kind, findings, lang),
-        GuideIntent::Tests => tests(findings, lang),
-        GuideIntent::Run(line) => run(line, findings, lang),
+        GuideIntent::Changes => changes(results, lang),
+        GuideIntent::History => history(results, lang),
+        GuideIntent::Find { text, place } => find(text, place.as_deref(), results, lang),
+        GuideIntent::Show { file, lines } => show(file, *lines, results, lang),
+        GuideIntent::List { place } => list(place.as_deref(), results, lang),
+        GuideIntent::Count { file, kind } => count(file.as_deref(), *kind, results, lang),
+        GuideIntent::Tests => tests(results, lang),
+        GuideIntent::Run(line) => run(line, results, lang),
     }
 }
 
 /// A first step that has an alternative: `grep` for `rg`, `find` for `git`.
-fn may_replace(wish: &GuideIntent, findings: &[StepResult]) -> bool {
-    findings.len() == 1
-        && matches!(wish, GuideIntent::Find { .. } | GuideIntent::Count { file: None, .. })
+fn may_replace(intent: &GuideIntent, results: &[StepResult]) -> bool {
+    results.len() == 1
+        && matches!(intent, GuideIntent::Find { .. } | GuideIntent::Count { file: None, .. })
 }
 
-fn answer_with(word: Phrase, lang: Lang) -> Next {
-    Next::Say(ReportWriter::new(word.text(lang), lang))
+fn answer_with(phrase: Phrase, lang: Lang) -> Next {
+    Next::Say(ReportWriter::new(phrase.text(lang), lang))
 }
 
 fn propose(
@@ -83,17 +83,17 @@ fn operand(path: &str) -> String {
     if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
 }
 
-fn changes(findings: &[StepResult], lang: Lang) -> Next {
-    if findings.is_empty() {
+fn changes(results: &[StepResult], lang: Lang) -> Next {
+    if results.is_empty() {
         let status = command(&["git", "status", "--short", "--branch"]);
         let diff = command(&["git", "diff", "--stat"]);
         return propose(words_of::WHY_CHANGES, words_of::WANT_CHANGES, vec![status, diff], lang);
     }
-    Next::Say(report::changes(findings, lang))
+    Next::Say(report::changes(results, lang))
 }
 
-fn history(findings: &[StepResult], lang: Lang) -> Next {
-    match findings.last() {
+fn history(results: &[StepResult], lang: Lang) -> Next {
+    match results.last() {
         None => {
             let log = command(&["git", "log", "--oneline", "-n", "15"]);
             propose(words_of::WHY_HISTORY, words_of::WANT_HISTORY, vec![log], lang)
@@ -102,7 +102,7 @@ fn history(findings: &[StepResult], lang: Lang) -> Next {
     }
 }
 
-fn find(text: &str, place: Option<&str>, findings: &[StepResult], lang: Lang) -> Next {
+fn find(text: &str, place: Option<&str>, results: &[StepResult], lang: Lang) -> Next {
     let place = operand(place.unwrap_or("."));
     // Searched literally, not as a pattern; `--` ends the options.
     let plain = text.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-'));
@@ -113,7 +113,7 @@ fn find(text: &str, place: Option<&str>, findings: &[StepResult], lang: Lang) ->
         line.extend([text.to_owned(), place.clone()]);
         line
     };
-    match findings {
+    match results {
         [] => {
             let why = words_of::WHY_FIND.with("text", text);
             propose(why, words_of::WANT_FIND, vec![line(&["rg", "-n"])], lang)
@@ -126,8 +126,8 @@ fn find(text: &str, place: Option<&str>, findings: &[StepResult], lang: Lang) ->
     }
 }
 
-fn show(file: &str, lines: Option<(u32, u32)>, findings: &[StepResult], lang: Lang) -> Next {
-    match findings {
+fn show(file: &str, lines: Option<(u32, u32)>, results: &[StepResult], lang: Lang) -> Next {
+    match results {
         [] => {
             let range = lines.map(|(from, to)| format!("{from},{to}p"));
             let path = operand(file);
@@ -149,8 +149,8 @@ fn show(file: &str, lines: Option<(u32, u32)>, findings: &[StepResult], lang: La
     }
 }
 
-fn list(place: Option<&str>, findings: &[StepResult], lang: Lang) -> Next {
-    match findings.last() {
+fn list(place: Option<&str>, results: &[StepResult], lang: Lang) -> Next {
+    match results.last() {
         None => {
             let mut line = command(&["ls"]);
             line.extend(place.map(operand));
@@ -160,13 +160,13 @@ fn list(place: Option<&str>, findings: &[StepResult], lang: Lang) -> Next {
     }
 }
 
-fn count(file: Option<&str>, kind: Option<&str>, findings: &[StepResult], lang: Lang) -> Next {
+fn count(file: Option<&str>, kind: Option<&str>, results: &[StepResult], lang: Lang) -> Next {
     let count = |lines: Vec<String>| {
         let mut line = command(&["wc", "-l"]);
         line.extend(lines);
         propose(words_of::WHY_COUNT, words_of::WANT_COUNT, vec![line], lang)
     };
-    match (file, findings) {
+    match (file, results) {
         (Some(file), []) => count(vec![operand(file)]),
         (None, []) => {
             let files = vec![command(&["git", "ls-files"])];
@@ -177,7 +177,7 @@ fn count(file: Option<&str>, kind: Option<&str>, findings: &[StepResult], lang: 
             propose(words_of::WHY_COUNT_FILES, words_of::WANT_LIST, vec![all], lang)
         }
         (_, [.., last]) if last.program == "wc" => {
-            Next::Say(report::line_counts(last, all_files(findings, kind), lang))
+            Next::Say(report::line_counts(last, all_files(results, kind), lang))
         }
         (_, [.., files]) => match some_files(files, kind) {
             files if files.is_empty() => answer_with(words_of::NO_FILES, lang),
@@ -187,8 +187,8 @@ fn count(file: Option<&str>, kind: Option<&str>, findings: &[StepResult], lang: 
 }
 
 /// How many files there were before the list was capped.
-fn all_files(findings: &[StepResult], kind: Option<&str>) -> usize {
-    let listing = findings.iter().rev().nth(1);
+fn all_files(results: &[StepResult], kind: Option<&str>) -> usize {
+    let listing = results.iter().rev().nth(1);
     listing.map_or(1, |files| match kind {
         None => {
             let named = files.files().len();
@@ -199,19 +199,19 @@ fn all_files(findings: &[StepResult], kind: Option<&str>) -> usize {
 }
 
 /// Files of one kind; hidden ones are not code, and some of them contain secrets.
-fn of_kind(files: &StepResult, kind: Option<&str>) -> impl Iterator<Item = String> {
+fn of_kind(result: &StepResult, kind: Option<&str>) -> impl Iterator<Item = String> {
     let hidden = |name: &str| name.split('/').any(|part| part.len() > 1 && part.starts_with('.'));
     let wanted = move |name: &String| !hidden(name) && kind.is_none_or(|end| name.ends_with(end));
-    files.files().into_iter().filter(wanted)
+    result.files().into_iter().filter(wanted)
 }
 
-fn some_files(files: &StepResult, kind: Option<&str>) -> Vec<String> {
+fn some_files(result: &StepResult, kind: Option<&str>) -> Vec<String> {
     let mut bytes = 0;
-    of_kind(files, kind)
-        .take(MOST_FILES)
+    of_kind(result, kind)
+        .take(MAX_FILES)
         .take_while(|name| {
             bytes += name.len();
-            bytes <= MOST_NAMES
+            bytes <= MAX_NAMES
         })
         .map(|name| operand(&name))
         .collect()
@@ -229,8 +229,8 @@ const TESTS: &[(&str, &[&str])] = &[
     ("Makefile",       &["make", "test"]),
 ];
 
-fn tests(findings: &[StepResult], lang: Lang) -> Next {
-    match findings {
+fn tests(results: &[StepResult], lang: Lang) -> Next {
+    match results {
         [] => propose(words_of::WHY_LIST_TESTS, words_of::WANT_LIST, vec![command(&["ls"])], lang),
         [listing] if listing.program == "ls" => {
             let files = listing.files();
@@ -247,8 +247,8 @@ fn tests(findings: &[StepResult], lang: Lang) -> Next {
     }
 }
 
-fn run(line: &[String], findings: &[StepResult], lang: Lang) -> Next {
-    match findings.last() {
+fn run(line: &[String], results: &[StepResult], lang: Lang) -> Next {
+    match results.last() {
         None => {
             let why = words_of::WHY_RUN.with("line", text::command_line(line));
             propose(why, words_of::WANT_RUN, vec![line.to_vec()], lang)

@@ -70,19 +70,19 @@ impl StepResult {
 }
 
 pub(super) fn parse_conversation(messages: &[Message]) -> GuideConversation {
-    let mut talk = GuideConversation::default();
+    let mut conversation = GuideConversation::default();
     for message in messages.iter().filter(|message| message.role != Role::Assistant) {
         // An attachment is neither a request nor the result of a step.
         let text = message.text();
         let content = text.split("\n\n[Attached @").next().unwrap_or_default();
         let events = events(content);
         if !events.is_empty() {
-            talk.findings.extend(events.iter().filter_map(parse_result));
+            conversation.findings.extend(events.iter().filter_map(parse_result));
         } else if message.role == Role::User {
-            talk = GuideConversation { request: content.to_owned(), findings: Vec::new() };
+            conversation = GuideConversation { request: content.to_owned(), findings: Vec::new() };
         }
     }
-    talk
+    conversation
 }
 
 /// The events in a message: one or several objects, a list of them, or one per line.

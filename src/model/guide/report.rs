@@ -14,7 +14,7 @@ pub(super) struct ReportWriter {
 pub(super) const HEAD: u32 = 200;
 
 /// Maximum number of lines of a list, and of output, that are shown.
-const MOST: usize = 40;
+const MAX_LINES: usize = 40;
 
 /// The default suggestions of an answer.
 const OFFERS: &[Phrase] = &[
@@ -30,24 +30,24 @@ impl ReportWriter {
         ReportWriter::with_suggestions(text, OFFERS, lang)
     }
 
-    fn with_suggestions(text: impl Into<String>, offers: &[Phrase], lang: Lang) -> ReportWriter {
-        let suggestions = offers.iter().map(|word| word.text(lang).to_owned()).collect();
+    fn with_suggestions(text: impl Into<String>, phrases: &[Phrase], lang: Lang) -> ReportWriter {
+        let suggestions = phrases.iter().map(|word| word.text(lang).to_owned()).collect();
         ReportWriter { text: text.into(), suggestions }
     }
 }
 
-pub(super) fn not_run(finding: &StepResult, lang: Lang) -> ReportWriter {
-    let line = finding.command_line();
-    let say = match finding.outcome.as_str() {
-        "declined" => match user_reason(&finding.note) {
+pub(super) fn not_run(result: &StepResult, lang: Lang) -> ReportWriter {
+    let line = result.command_line();
+    let say = match result.outcome.as_str() {
+        "declined" => match user_reason(&result.note) {
             Some(word) => words_of::DECLINED_WORD.with("line", line).with("word", word),
             None => words_of::DECLINED.with("line", line),
         },
-        "refused" if finding.reason.is_empty() => words_of::REFUSED_BARE.with("line", line),
-        "refused" => words_of::REFUSED.with("line", line).with("reason", finding.reason.as_str()),
+        "refused" if result.reason.is_empty() => words_of::REFUSED_BARE.with("line", line),
+        "refused" => words_of::REFUSED.with("line", line).with("reason", result.reason.as_str()),
         "timed_out" => words_of::TIMED_OUT.with("line", line),
         "cancelled" => words_of::CANCELLED.with("line", line),
-        _ => words_of::NOT_STARTED.with("line", line).with("note", finding.note.as_str()),
+        _ => words_of::NOT_STARTED.with("line", line).with("note", result.note.as_str()),
     };
     let offers = [words_of::TRY_TIERS, words_of::TRY_CHANGES, words_of::TRY_HELP];
     ReportWriter::with_suggestions(say.text(lang), &offers, lang)
@@ -59,8 +59,8 @@ fn user_reason(note: &str) -> Option<&str> {
     note.strip_prefix(before).filter(|word| !word.is_empty())
 }
 
-pub(super) fn changes(findings: &[StepResult], lang: Lang) -> ReportWriter {
-    let Some(status) = findings.first() else {
+pub(super) fn changes(results: &[StepResult], lang: Lang) -> ReportWriter {
+    let Some(status) = results.first() else {
         return ReportWriter::new(words_of::CLEAN.text(lang), lang);
     };
     if !status.has_succeeded() {
@@ -82,7 +82,7 @@ pub(super) fn changes(findings: &[StepResult], lang: Lang) -> ReportWriter {
     };
     let mut text = head.with("count", files.len()).text(lang);
     text.push_str(&fence("", &capped(&files, lang)));
-    let stat = findings.get(1).filter(|diff| diff.has_succeeded());
+    let stat = results.get(1).filter(|diff| diff.has_succeeded());
     if let Some(total) = stat.and_then(|diff| diff.stdout.trim_end().lines().next_back()) {
         text.push_str(&format!("\n\n{}", total.trim()));
     }
@@ -96,42 +96,42 @@ pub(super) fn changes(findings: &[StepResult], lang: Lang) -> ReportWriter {
     say
 }
 
-fn no_repository(finding: &StepResult, lang: Lang) -> ReportWriter {
-    if finding.stderr.contains("not a git repository") {
+fn no_repository(result: &StepResult, lang: Lang) -> ReportWriter {
+    if result.stderr.contains("not a git repository") {
         let offers = [words_of::TRY_LIST, words_of::TRY_FIND, words_of::TRY_CONNECT];
         return ReportWriter::with_suggestions(words_of::NO_REPOSITORY.text(lang), &offers, lang);
     }
-    output(finding, lang)
+    output(result, lang)
 }
 
-pub(super) fn history(log: &StepResult, lang: Lang) -> ReportWriter {
-    if !log.has_succeeded() {
-        if log.stderr.contains("does not have any commits") {
+pub(super) fn history(result: &StepResult, lang: Lang) -> ReportWriter {
+    if !result.has_succeeded() {
+        if result.stderr.contains("does not have any commits") {
             return ReportWriter::new(words_of::NO_COMMITS.text(lang), lang);
         }
-        return no_repository(log, lang);
+        return no_repository(result, lang);
     }
-    let lines: Vec<&str> = log.stdout.lines().filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> = result.stdout.lines().filter(|line| !line.is_empty()).collect();
     let head = i18n::plural(lines.len(), words_of::LAST_COMMIT, words_of::COMMITS);
     let mut text = head.text(lang);
     text.push_str(&fence("", &capped(&lines, lang)));
     ReportWriter::with_suggestions(text, &[words_of::TRY_CHANGES, common::RUN_TESTS], lang)
 }
 
-pub(super) fn search_results(text: &str, finding: &StepResult, lang: Lang) -> ReportWriter {
-    let matches = matches(finding);
+pub(super) fn search_results(text: &str, result: &StepResult, lang: Lang) -> ReportWriter {
+    let matches = matches(result);
     if matches.is_empty() {
         // 1 means: ran well, no match.
-        return match finding.exit {
+        return match result.exit {
             Some(0 | 1) => {
                 ReportWriter::new(words_of::NOT_FOUND.with("text", text).text(lang), lang)
             }
-            _ => output(finding, lang),
+            _ => output(result, lang),
         };
     }
     let mut files: Vec<&str> = matches.iter().map(|(file, _, _)| file.as_str()).collect();
     files.dedup();
-    let count = finding.total.max(matches.len());
+    let count = result.total.max(matches.len());
     // When matches are only counted, their files are unknown.
     let head = if count > matches.len() { words_of::FOUND_MANY } else { words_of::FOUND };
     let head = head
@@ -154,41 +154,44 @@ pub(super) fn search_results(text: &str, finding: &StepResult, lang: Lang) -> Re
 }
 
 /// File, line number and text: as parsed, else from the output.
-fn matches(finding: &StepResult) -> Vec<(String, String, String)> {
+fn matches(result: &StepResult) -> Vec<(String, String, String)> {
     let tidy = |file: &str| file.strip_prefix("./").unwrap_or(file).to_owned();
-    let parsed = finding.items.iter().filter_map(|item| {
+    let parsed = result.items.iter().filter_map(|item| {
         let line = item.get("line")?.as_u64()?.to_string();
         Some((tidy(item.get("file")?.as_str()?), line, item.get("text")?.as_str()?.to_owned()))
     });
     let parsed: Vec<_> = parsed.collect();
-    if finding.kind == "search_matches" && !parsed.is_empty() {
+    if result.kind == "search_matches" && !parsed.is_empty() {
         return parsed;
     }
     let split = |row: &str| {
         let mut parts = row.splitn(3, ':');
-        let (file, line, text) = (parts.next()?, parts.next()?, parts.next()?);
+        let file = parts.next()?;
+        let line = parts.next()?;
+        let text = parts.next()?;
+
         line.parse::<u64>().ok()?;
         Some((tidy(file), line.to_owned(), text.to_owned()))
     };
-    finding.stdout.lines().filter_map(split).collect()
+    result.stdout.lines().filter_map(split).collect()
 }
 
 pub(super) fn file(
     name: &str,
     lines: Option<(u32, u32)>,
-    read: &StepResult,
+    result: &StepResult,
     lang: Lang,
 ) -> ReportWriter {
     let offers = [words_of::TRY_CHANGES, words_of::TRY_LIST];
-    if read.stdout.trim().is_empty() {
+    if result.stdout.trim().is_empty() {
         return ReportWriter::with_suggestions(
             words_of::EMPTY_FILE.with("file", name).text(lang),
             &offers,
             lang,
         );
     }
-    let shown: Vec<&str> = read.stdout.lines().collect();
-    let cut = lines.is_none() && (read.truncated || shown.len() >= HEAD as usize);
+    let shown: Vec<&str> = result.stdout.lines().collect();
+    let cut = lines.is_none() && (result.truncated || shown.len() >= HEAD as usize);
     let head = match (lines, cut) {
         (Some((from, to)), _) => words_of::FILE.with("file", format!("{name}:{from}-{to}")),
         (None, true) => words_of::FILE_HEAD.with("file", name).with("count", shown.len()),
@@ -197,14 +200,14 @@ pub(super) fn file(
     let ext = name.rsplit_once('.').map_or("", |(_, ext)| ext);
     let ext = if ext.chars().all(|c| c.is_ascii_alphanumeric()) { ext } else { "" };
     ReportWriter::with_suggestions(
-        format!("{}{}", head.text(lang), fence(ext, read.stdout.trim_end())),
+        format!("{}{}", head.text(lang), fence(ext, result.stdout.trim_end())),
         &offers,
         lang,
     )
 }
 
-pub(super) fn files_of_name(name: &str, search: &StepResult, lang: Lang) -> ReportWriter {
-    let files = search.files();
+pub(super) fn files_of_name(name: &str, result: &StepResult, lang: Lang) -> ReportWriter {
+    let files = result.files();
     let files: Vec<&str> =
         files.iter().map(|file| file.strip_prefix("./").unwrap_or(file)).collect();
     if files.is_empty() {
@@ -217,15 +220,15 @@ pub(super) fn files_of_name(name: &str, search: &StepResult, lang: Lang) -> Repo
     }
 }
 
-pub(super) fn listing(listing: &StepResult, lang: Lang) -> ReportWriter {
-    if !listing.has_succeeded() {
-        return output(listing, lang);
+pub(super) fn listing(result: &StepResult, lang: Lang) -> ReportWriter {
+    if !result.has_succeeded() {
+        return output(result, lang);
     }
-    let files = listing.files();
+    let files = result.files();
     if files.is_empty() {
         return ReportWriter::new(words_of::NOTHING_LISTED.text(lang), lang);
     }
-    let count = listing.total.max(files.len());
+    let count = result.total.max(files.len());
     let head = i18n::plural(count, words_of::LISTED_ONE, words_of::LISTED).text(lang);
     let names: Vec<&str> = files.iter().map(String::as_str).collect();
     let offers = [words_of::TRY_COUNT, words_of::TRY_CHANGES, common::RUN_TESTS];
@@ -240,17 +243,17 @@ pub(super) fn listing(listing: &StepResult, lang: Lang) -> ReportWriter {
 }
 
 /// `of`: the total number of files.
-pub(super) fn line_counts(finding: &StepResult, of: usize, lang: Lang) -> ReportWriter {
+pub(super) fn line_counts(result: &StepResult, of: usize, lang: Lang) -> ReportWriter {
     let row = |line: &str| {
         let (number, name) = line.trim_start().split_once(' ')?;
         Some((number.parse::<u64>().ok()?, name.trim().to_owned()))
     };
-    let mut rows: Vec<(u64, String)> = finding.stdout.lines().filter_map(row).collect();
+    let mut rows: Vec<(u64, String)> = result.stdout.lines().filter_map(row).collect();
     let total = rows.iter().rposition(|(_, name)| name == "total").map(|at| rows.remove(at).0);
     if rows.is_empty() {
-        return output(finding, lang);
+        return output(result, lang);
     }
-    let files = finding.args.len().saturating_sub(1).max(1);
+    let files = result.args.len().saturating_sub(1).max(1);
     let sum = total.unwrap_or_else(|| rows.iter().map(|(count, _)| count).sum());
     let sum = usize::try_from(sum).unwrap_or(usize::MAX);
     let head = words_of::COUNTED.with("lines", line_count(sum)).with("files", file_count(files));
@@ -269,46 +272,46 @@ pub(super) fn line_counts(finding: &StepResult, of: usize, lang: Lang) -> Report
     ReportWriter::with_suggestions(text, &[words_of::TRY_LIST, words_of::TRY_CHANGES], lang)
 }
 
-pub(super) fn tests(run: &StepResult, lang: Lang) -> ReportWriter {
-    let line = run.command_line();
-    let head = if run.has_succeeded() {
+pub(super) fn tests(result: &StepResult, lang: Lang) -> ReportWriter {
+    let line = result.command_line();
+    let head = if result.has_succeeded() {
         words_of::TESTS_PASSED.with("line", line)
     } else {
-        words_of::TESTS_FAILED.with("line", line).with("code", code(run))
+        words_of::TESTS_FAILED.with("line", line).with("code", code(result))
     };
     let offers = [words_of::TRY_CHANGES, words_of::TRY_HISTORY];
-    ReportWriter::with_suggestions(with_output(head.text(lang), run, lang), &offers, lang)
+    ReportWriter::with_suggestions(with_output(head.text(lang), result, lang), &offers, lang)
 }
 
-pub(super) fn output(run: &StepResult, lang: Lang) -> ReportWriter {
-    let line = run.command_line();
-    let quiet = run.stdout.trim().is_empty() && run.stderr.trim().is_empty();
-    let head = match (run.has_succeeded(), quiet) {
+pub(super) fn output(result: &StepResult, lang: Lang) -> ReportWriter {
+    let line = result.command_line();
+    let quiet = result.stdout.trim().is_empty() && result.stderr.trim().is_empty();
+    let head = match (result.has_succeeded(), quiet) {
         (true, true) => words_of::RAN_QUIETLY.with("line", line),
         (true, false) => words_of::RAN.with("line", line),
-        (false, _) => words_of::FAILED.with("line", line).with("code", code(run)),
+        (false, _) => words_of::FAILED.with("line", line).with("code", code(result)),
     };
-    ReportWriter::new(with_output(head.text(lang), run, lang), lang)
+    ReportWriter::new(with_output(head.text(lang), result, lang), lang)
 }
 
-fn code(run: &StepResult) -> String {
-    run.exit.map_or_else(|| "?".to_owned(), |code| code.to_string())
+fn code(result: &StepResult) -> String {
+    result.exit.map_or_else(|| "?".to_owned(), |code| code.to_string())
 }
 
 /// The end of the output: that is where programs put their summary.
-fn with_output(head: String, run: &StepResult, lang: Lang) -> String {
-    let streams = [run.stdout.trim_end(), run.stderr.trim_end()];
-    let lines: Vec<&str> = match (streams, run.has_succeeded()) {
+fn with_output(head: String, result: &StepResult, lang: Lang) -> String {
+    let streams = [result.stdout.trim_end(), result.stderr.trim_end()];
+    let lines: Vec<&str> = match (streams, result.has_succeeded()) {
         ([out, _], true) if !out.is_empty() => out.lines().collect(),
         ([out, err], _) => out.lines().chain(err.lines()).collect(),
     };
     if lines.is_empty() {
         return head;
     }
-    let skipped = lines.len().saturating_sub(MOST);
+    let skipped = lines.len().saturating_sub(MAX_LINES);
     let tail: Vec<&str> = lines.into_iter().skip(skipped).collect();
     let mut text = format!("{head}{}", fence("", &tail.join("\n")));
-    if skipped > 0 || run.truncated {
+    if skipped > 0 || result.truncated {
         text.push_str(&format!("\n\n{}", words_of::CUT.text(lang)));
     }
     text
@@ -328,10 +331,11 @@ fn show(file: &str, lang: Lang) -> String {
 
 /// Lines as one text; lines over the limit are only counted.
 fn capped(lines: &[&str], lang: Lang) -> String {
-    let mut text = lines.iter().take(MOST).copied().collect::<Vec<_>>().join("\n");
-    if lines.len() > MOST {
-        let more: i18n::LocalizedText = words_of::MORE.with("count", lines.len() - MOST);
-        text.push_str(&format!("\n{}", more.text(lang)));
+    let mut text = lines.iter().take(MAX_LINES).copied().collect::<Vec<_>>().join("\n");
+    if lines.len() > MAX_LINES {
+        let localized_text: i18n::LocalizedText =
+            words_of::MORE.with("count", lines.len() - MAX_LINES);
+        text.push_str(&format!("\n{}", localized_text.text(lang)));
     }
     text
 }

@@ -157,7 +157,9 @@ impl HttpRequest {
     }
 
     fn with_method(method: Method, path: impl Into<String>, body: HttpBody) -> HttpRequest {
-        let (path, headers) = (path.into(), Vec::new());
+        let path = path.into();
+        let headers = Vec::new();
+
         HttpRequest { method, path, headers, body, timeout: TIMEOUT, body_cap: BODY_CAP }
     }
 }

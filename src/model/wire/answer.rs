@@ -267,7 +267,7 @@ impl AnswerReader {
     }
 
     fn reported_error(&self, value: &Value) -> ModelError {
-        let party = ErrorContext {
+        let cx = ErrorContext {
             url: &self.url,
             model: &self.model,
             key_name: "",
@@ -275,7 +275,7 @@ impl AnswerReader {
             is_near: false,
         };
         let said = ServerMessage::from_value(value, self.key.as_deref());
-        status::reported_error(party, said)
+        status::reported_error(cx, said)
     }
 
     fn foreign_error(&self, text: &str) -> ModelError {
@@ -283,8 +283,8 @@ impl AnswerReader {
         ModelError::Foreign { url: self.url.clone(), said }
     }
 
-    fn other_format(&self, format: Provider) -> ModelError {
-        ModelError::OtherFormat { url: self.url.clone(), provider: format }
+    fn other_format(&self, provider: Provider) -> ModelError {
+        ModelError::OtherFormat { url: self.url.clone(), provider }
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Messages;
 const MAX_TOKENS: u32 = 16_384;
 
 /// The shortest limit of an answer, however full the window is.
-const LEAST: u32 = 1_024;
+const MIN_OUTPUT: u32 = 1_024;
 
 /// The longest id of a call.
 const ID_LENGTH: usize = 64;
@@ -43,10 +43,10 @@ impl WireFormat for Messages {
         // The answer and what it answers share the window.
         let free = request.limits.window.map(|all| all.saturating_sub(request.estimate_tokens()));
         let free = free.and_then(|free| u32::try_from(free).ok()).unwrap_or(u32::MAX);
-        let most = longest.unwrap_or(u32::MAX).min(free.max(LEAST));
+        let most = longest.unwrap_or(u32::MAX).min(free.max(MIN_OUTPUT));
         let usual = longest.unwrap_or(MAX_TOKENS);
         let wanted = request.params.max_tokens.unwrap_or(usual);
-        let answer = wanted.min(most.saturating_sub(thinking.budget()).max(LEAST));
+        let answer = wanted.min(most.saturating_sub(thinking.budget()).max(MIN_OUTPUT));
         let limit = answer.saturating_add(thinking.budget());
         let mut turns = messages(call, thinking != Thinking::Off);
         let mut system = json!({ "type": "text", "text": system(&request.messages) });
@@ -221,7 +221,9 @@ fn messages(call: &WireCall<'_>, thinks: bool) -> Vec<(Role, Vec<Value>)> {
 
 /// Results first; all else in the order it came: thoughts between calls belong between them.
 fn blocks(call: &WireCall<'_>, message: &Message, thinks: bool) -> Vec<Value> {
-    let (mut first, mut rest) = (Vec::new(), Vec::new());
+    let mut first = Vec::new();
+    let mut rest = Vec::new();
+
     let has_calls = message.calls().next().is_some();
     for block in &message.blocks {
         match block {

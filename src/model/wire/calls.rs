@@ -47,7 +47,8 @@ impl CallPieces {
         }
         let index = piece.get("index").and_then(Value::as_u64);
         // Some servers end with the calls once more.
-        let is_same = |call: &Piece| call.id == id && call.name == name && call.arguments == more;
+        let is_same =
+            |piece: &Piece| piece.id == id && piece.name == name && piece.arguments == more;
         if !id.is_empty() && self.calls.iter().any(|call| is_same(call) && call.is_complete()) {
             return;
         }

@@ -34,7 +34,7 @@ pub(crate) struct CapabilityCache {
 }
 
 /// More tools than these are not left out one by one.
-const MOST_TOOLS: usize = 3;
+const MAX_TOOLS: usize = 3;
 
 /// Parts of a conversation by a hash of their content.
 #[derive(Debug, Default)]
@@ -47,11 +47,11 @@ impl CapabilityCache {
     /// The initial assumptions about a server: one on another machine has an unknown tokenizer, and
     /// rejects biases by text.
     pub fn for_server(is_local: bool) -> CapabilityCache {
-        let ladder = CapabilityCache::default();
+        let cache = CapabilityCache::default();
         if !is_local {
-            ladder.remember(RequestFeatures::NO_BIAS);
+            cache.remember(RequestFeatures::NO_BIAS);
         }
-        ladder
+        cache
     }
 
     /// Those of another model of the server.
@@ -65,10 +65,10 @@ impl CapabilityCache {
     }
 
     /// Parts this shape omits stay omitted.
-    pub fn remember(&self, shape: RequestFeatures) {
+    pub fn remember(&self, features: RequestFeatures) {
         let shared = RequestFeatures::OF_SERVER.0;
-        self.of_server.fetch_or(shape.0 & shared, Ordering::Relaxed);
-        self.of_model.fetch_or(shape.0 & !shared, Ordering::Relaxed);
+        self.of_server.fetch_or(features.0 & shared, Ordering::Relaxed);
+        self.of_model.fetch_or(features.0 & !shared, Ordering::Relaxed);
     }
 
     /// The request as it is sent: without what the server refused.
@@ -108,20 +108,22 @@ impl CapabilityCache {
     }
 
     /// The server took this request.
-    pub fn accept(&self, features: RequestFeatures, sent: &Request) {
+    pub fn accept(&self, features: RequestFeatures, request: &Request) {
         self.remember(features);
-        lock(&self.images).accepted.extend(all_images(sent).map(|image| hash(&image.data)));
-        lock(&self.results).accepted.extend(all_results(sent).map(|result| hash(&result.content)));
+        lock(&self.images).accepted.extend(all_images(request).map(|image| hash(&image.data)));
+        lock(&self.results)
+            .accepted
+            .extend(all_results(request).map(|result| hash(&result.content)));
         self.has_accepted.store(true, Ordering::Relaxed);
     }
 
     /// Leaves out the results that are new since the server accepted a request. False: there are none.
-    pub fn refuse_results(&self, sent: &Request) -> bool {
+    pub fn refuse_results(&self, request: &Request) -> bool {
         if !self.has_accepted.load(Ordering::Relaxed) {
             return false;
         }
         let mut results = lock(&self.results);
-        let others = all_results(sent).filter(|result| result.content != REFUSED_RESULT);
+        let others = all_results(request).filter(|result| result.content != REFUSED_RESULT);
         let new = others.map(|result| hash(&result.content));
         let new: Vec<u64> = new.filter(|result| !results.accepted.contains(result)).collect();
         results.refused.extend(&new);
@@ -129,9 +131,9 @@ impl CapabilityCache {
     }
 
     /// Leaves out the images that the server never took; all, if it took each before.
-    pub fn refuse_images(&self, sent: &Request) {
+    pub fn refuse_images(&self, request: &Request) {
         let mut images = lock(&self.images);
-        let all: Vec<u64> = all_images(sent).map(|image| hash(&image.data)).collect();
+        let all: Vec<u64> = all_images(request).map(|image| hash(&image.data)).collect();
         let is_new = |image: &u64| !images.accepted.contains(image);
         let new: Vec<u64> = all.iter().copied().filter(is_new).collect();
         images.refused.extend(if new.is_empty() { all } else { new });
@@ -139,15 +141,15 @@ impl CapabilityCache {
 
     /// Leaves out the tool that the server complains of, and returns its name. `None`: it complains
     /// of none, or of too many.
-    pub fn refuse_tool(&self, sent: &Request, said: &ServerMessage) -> Option<String> {
-        let name = said.refused_tool(sent.tools.iter().map(|tool| tool.name.as_str()))?;
+    pub fn refuse_tool(&self, request: &Request, message: &ServerMessage) -> Option<String> {
+        let name = message.refused_tool(request.tools.iter().map(|tool| tool.name.as_str()))?;
         let mut tools = lock(&self.tools);
-        (tools.len() < MOST_TOOLS && tools.insert(name.to_owned())).then(|| name.to_owned())
+        (tools.len() < MAX_TOOLS && tools.insert(name.to_owned())).then(|| name.to_owned())
     }
 
     /// Whether the server named an answer shorter than the one of `asked` tokens; it is kept to.
-    pub fn shorten_answer(&self, asked: Option<u64>, said: &ServerMessage) -> bool {
-        let most = asked.and_then(|asked| said.longest_answer(asked));
+    pub fn shorten_answer(&self, asked: Option<u64>, message: &ServerMessage) -> bool {
+        let most = asked.and_then(|asked| message.longest_answer(asked));
         if most.is_some() {
             *lock(&self.answer) = most;
         }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::error_body::ServerMessage;
 use super::super::{Effort, Request};
-use avocet_core::i18n::{LocalizedText, model as words};
+use avocet_core::i18n::{LocalizedText, model as phrases};
 use avocet_core::protocol::{ContentBlock, Message, Params, Role};
 
 /// The optional parts of one request. Each bit is a part given up.
@@ -63,12 +63,12 @@ impl RequestFeatures {
     /// Everything but messages, parameters and tools.
     const PLAIN: RequestFeatures = RequestFeatures(1 | 2 | 4 | 32 | 64 | 256);
 
-    pub(super) fn has(self, part: RequestFeatures) -> bool {
-        self.0 & part.0 == part.0
+    pub(super) fn has(self, features: RequestFeatures) -> bool {
+        self.0 & features.0 == features.0
     }
 
-    fn with(self, part: RequestFeatures) -> RequestFeatures {
-        RequestFeatures(self.0 | part.0)
+    fn with(self, features: RequestFeatures) -> RequestFeatures {
+        RequestFeatures(self.0 | features.0)
     }
 
     /// The request to try after this refusal; `None` if no optional part is to blame.
@@ -76,33 +76,33 @@ impl RequestFeatures {
         self,
         request: &Request,
         status: u16,
-        said: &ServerMessage,
+        server_message: &ServerMessage,
     ) -> Option<Downgrade> {
         let images = request.messages.iter().flat_map(|message| &message.blocks);
         let has_images = images.into_iter().any(|block| matches!(block, ContentBlock::Image(_)));
-        let is_of_images = has_images && (status == 413 || said.mentions(IMAGES));
+        let is_of_images = has_images && (status == 413 || server_message.mentions(IMAGES));
         if is_of_images && matches!(status, 400 | 404 | 413 | 415 | 422 | 500) {
             return Some(Downgrade::NoImages);
         }
         if !matches!(status, 400 | 404 | 415 | 422 | 500 | 501) {
             return None;
         }
-        if let Some(part) = self.named_part(request, said) {
+        if let Some(part) = self.named_part(request, server_message) {
             return Some(Downgrade::Named(self.with(part)));
         }
-        if !request.tools.is_empty() && refuses_tools(said) {
+        if !request.tools.is_empty() && refuses_tools(server_message) {
             return Some(Downgrade::NoTools);
         }
-        if said.mentions(FORMAT) {
+        if server_message.mentions(FORMAT) {
             return self.next_format(request).map(Downgrade::Named);
         }
-        if has_images && status == 400 && said.text.is_empty() {
+        if has_images && status == 400 && server_message.text.is_empty() {
             return Some(Downgrade::NoImages);
         }
         // The refusal names nothing, but complains of something unknown: send the plain request,
         // once.
-        let is_vague = said.mentions(VAGUE) && !said.mentions(OF_THE_ACCOUNT);
-        if matches!(status, 404 | 500) || !(said.text.is_empty() || is_vague) {
+        let is_vague = server_message.mentions(VAGUE) && !server_message.mentions(OF_THE_ACCOUNT);
+        if matches!(status, 404 | 500) || !(server_message.text.is_empty() || is_vague) {
             return None;
         }
         let plain = self.with(RequestFeatures::PLAIN);
@@ -114,14 +114,19 @@ impl RequestFeatures {
     }
 
     /// The part that the server names.
-    fn named_part(self, request: &Request, said: &ServerMessage) -> Option<RequestFeatures> {
-        let refused = |part: RequestFeatures, is_sent: bool, names: &[&str]| {
-            (is_sent && !self.has(part) && said.mentions(names)).then_some(part)
+    fn named_part(
+        self,
+        request: &Request,
+        server_message: &ServerMessage,
+    ) -> Option<RequestFeatures> {
+        let refused = |features: RequestFeatures, is_sent: bool, names: &[&str]| {
+            (is_sent && !self.has(features) && server_message.mentions(names)).then_some(features)
         };
         let systems =
             request.messages.iter().filter(|message| message.role == Role::System).count();
-        let clashes = !request.tools.is_empty() && said.mentions(&["function tools with"]);
-        let effort = self.effort(request).is_some() && said.mentions(UNSUPPORTED);
+        let clashes =
+            !request.tools.is_empty() && server_message.mentions(&["function tools with"]);
+        let effort = self.effort(request).is_some() && server_message.mentions(UNSUPPORTED);
         refused(RequestFeatures::NO_USAGE, true, &["stream_options", "include_usage"])
             .or_else(|| {
                 let limit = request.params.max_tokens.is_some();
@@ -130,7 +135,9 @@ impl RequestFeatures {
             .or_else(|| refused(RequestFeatures::ONE_SYSTEM, systems > 1, SYSTEMS))
             .or_else(|| refused(RequestFeatures::NO_SYSTEM, systems > 0, SYSTEMS))
             .or_else(|| refused(RequestFeatures::OLD_SCHEMA, true, &["parametersjsonschema"]))
-            .or_else(|| refused(RequestFeatures::NO_STORE, said.names("store"), &["store"]))
+            .or_else(|| {
+                refused(RequestFeatures::NO_STORE, server_message.names("store"), &["store"])
+            })
             .or_else(|| {
                 let bias = self.bias(request).is_some();
                 refused(RequestFeatures::NO_BIAS, bias, &["logit_bias", "logit bias"])
@@ -146,7 +153,7 @@ impl RequestFeatures {
                 )
             })
             .or_else(|| refused(RequestFeatures::NO_INCLUDE, true, INCLUDE))
-            .or_else(|| self.refused_param(request, said))
+            .or_else(|| self.refused_param(request, server_message))
             .or_else(|| {
                 let has_reasoning = request.messages.iter().any(has_sealed_reasoning);
                 refused(RequestFeatures::NO_REASONING, has_reasoning, SIGNATURES)
@@ -155,15 +162,15 @@ impl RequestFeatures {
     }
 
     /// A parameter that the server names and that was sent.
-    fn refused_param(self, request: &Request, said: &ServerMessage) -> Option<RequestFeatures> {
+    fn refused_param(self, request: &Request, message: &ServerMessage) -> Option<RequestFeatures> {
         let sent = param_names(&request.params);
         let part = |name: &String| match OMITTABLE.iter().position(|known| known == name) {
             Some(at) => RequestFeatures(1 << (PARAMS_FROM + at)),
             None => RequestFeatures::NO_MORE,
         };
-        let mut refused = sent.iter().filter(|name| said.names(name)).map(part);
+        let mut refused = sent.iter().filter(|name| message.names(name)).map(part);
         let part = refused.find(|part| !self.has(*part))?;
-        Some(if said.mentions(VALUES) { part.with(RequestFeatures::OF_VALUE) } else { part })
+        Some(if message.mentions(VALUES) { part.with(RequestFeatures::OF_VALUE) } else { part })
     }
 
     /// The request without the parameters and the reasoning that were given up.
@@ -209,17 +216,19 @@ impl RequestFeatures {
     }
 
     /// What the user should know of the parts that are given up beyond those of `before`.
-    pub fn describe_lost(self, before: RequestFeatures) -> Option<LocalizedText> {
-        let is_new = |part: RequestFeatures| self.has(part) && !before.has(part);
+    pub fn describe_lost(self, features: RequestFeatures) -> Option<LocalizedText> {
+        let is_new = |request_features: RequestFeatures| {
+            self.has(request_features) && !features.has(request_features)
+        };
         let params = OMITTABLE.iter().enumerate();
         let mut lost: Vec<String> = params
             .filter(|(at, _)| is_new(RequestFeatures(1 << (PARAMS_FROM + at))))
             .map(|(_, name)| format!("`{name}`"))
             .collect();
-        if is_new(RequestFeatures::NO_EFFORT) && !before.has(RequestFeatures::PLAIN) {
+        if is_new(RequestFeatures::NO_EFFORT) && !features.has(RequestFeatures::PLAIN) {
             lost.push("`effort`".to_owned());
         }
-        (!lost.is_empty()).then(|| words::LEFT_OUT.with("what", lost.join(", ")))
+        (!lost.is_empty()).then(|| phrases::LEFT_OUT.with("what", lost.join(", ")))
     }
 
     fn next_format(self, request: &Request) -> Option<RequestFeatures> {
@@ -379,8 +388,8 @@ const SIGNATURES: &[&str] = &[
 
 /// True if the server says that it, or the model, takes no tools; not if it complains of how one is
 /// written or answered.
-fn refuses_tools(said: &ServerMessage) -> bool {
-    said.mentions(TOOLS) && said.mentions(UNSUPPORTED) && !said.mentions(TOOL_MISTAKES)
+fn refuses_tools(message: &ServerMessage) -> bool {
+    message.mentions(TOOLS) && message.mentions(UNSUPPORTED) && !message.mentions(TOOL_MISTAKES)
 }
 
 /// The parameter, and its form by text: `[["happy", 0.2], ["never", false]]`.

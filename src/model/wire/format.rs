@@ -203,8 +203,8 @@ impl Answer {
     }
 
     /// A finish reason has arrived.
-    pub fn finish(&mut self, cut: Option<Truncation>) {
-        self.end = AnswerEnd::Finishing(cut);
+    pub fn finish(&mut self, truncation: Option<Truncation>) {
+        self.end = AnswerEnd::Finishing(truncation);
     }
 
     /// Nothing follows this event.

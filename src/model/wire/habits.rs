@@ -76,8 +76,8 @@ const USUAL: Habits = Habits {
 impl Habits {
     pub fn of(host: &str, model: &str) -> Habits {
         let model = model.to_lowercase();
-        let host = |row: &&Habits| !row.host.is_empty() && host.contains(row.host);
-        let model = |row: &&Habits| !row.model.is_empty() && model.contains(row.model);
+        let host = |habits: &&Habits| !habits.host.is_empty() && host.contains(habits.host);
+        let model = |habits: &&Habits| !habits.model.is_empty() && model.contains(habits.model);
         *HABITS.iter().find(host).or_else(|| HABITS.iter().find(model)).unwrap_or(&USUAL)
     }
 

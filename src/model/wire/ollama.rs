@@ -17,13 +17,13 @@ pub(super) struct OllamaChat;
 
 /// The context that is asked for: its own default is so small that the system prompt would be
 /// dropped without a word. Steps of doubling, because each change loads the model again.
-const LEAST_CONTEXT: u64 = 16_384;
-const MOST_CONTEXT: u64 = 262_144;
+const MIN_CONTEXT: u64 = 16_384;
+const MAX_CONTEXT: u64 = 262_144;
 
 /// Room for the answer, and the most of it: an answer seldom is as long as it may be, and the
 /// larger context takes memory from the first word.
 const ANSWER: u64 = 4_096;
-const MOST_ANSWER: u64 = 8_192;
+const MAX_ANSWER: u64 = 8_192;
 
 /// Options by their name here.
 const OPTIONS: &[(&str, &str)] = &[
@@ -116,13 +116,13 @@ fn think(model: &str, effort: Effort) -> Value {
 /// How large the context must be for this request and its answer: as large as it is already, if
 /// that does, and no larger than the model can have.
 fn context(request: &Request) -> u64 {
-    let answer = request.params.max_tokens.map_or(ANSWER, u64::from).min(MOST_ANSWER);
+    let answer = request.params.max_tokens.map_or(ANSWER, u64::from).min(MAX_ANSWER);
     let needed = request.estimate_tokens() + answer;
     if let Some(loaded) = request.limits.loaded.filter(|loaded| *loaded >= needed) {
         return loaded;
     }
-    let most = request.limits.window.unwrap_or(MOST_CONTEXT);
-    needed.clamp(LEAST_CONTEXT, MOST_CONTEXT).next_power_of_two().min(most)
+    let most = request.limits.window.unwrap_or(MAX_CONTEXT);
+    needed.clamp(MIN_CONTEXT, MAX_CONTEXT).next_power_of_two().min(most)
 }
 
 fn messages(call: &WireCall<'_>) -> Value {
@@ -203,7 +203,9 @@ impl WireReader for OllamaReader {
         let thinking = text_at(message, "thinking");
         answer.thought(thinking);
         self.is_thinking |= !thinking.is_empty();
-        let (text, calls) = (text_at(message, "content"), message.get("tool_calls"));
+        let text = text_at(message, "content");
+        let calls = message.get("tool_calls");
+
         let calls = calls.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         if !text.is_empty() || !calls.is_empty() {
             self.seal(answer);
@@ -241,7 +243,9 @@ impl OllamaReader {
 }
 
 fn usage(line: &Value) -> Option<Usage> {
-    let (input, output) = (count_at(line, "/prompt_eval_count"), count_at(line, "/eval_count"));
+    let input = count_at(line, "/prompt_eval_count");
+    let output = count_at(line, "/eval_count");
+
     (input.is_some() || output.is_some())
         .then(|| Usage::counted(input.unwrap_or(0), output.unwrap_or(0)))
 }

@@ -259,7 +259,9 @@ impl ResponsesReader {
 
     /// The arguments once more, whole; some servers send them only so.
     fn set_arguments(&mut self, event: &Value) {
-        let (place, arguments) = (place(event), text_at(event, "arguments"));
+        let place = place(event);
+        let arguments = text_at(event, "arguments");
+
         match self.open.iter_mut().rev().find(|(open, _)| *open == place) {
             Some((_, item)) if !arguments.is_empty() => item["arguments"] = json!(arguments),
             Some(_) => {}

@@ -226,7 +226,7 @@ impl ApprovalSpan {
 /// A refusal with names similar to the typed one, each prefixed with `lead`.
 pub(super) fn refusal<'a>(
     lead: &str,
-    say: Phrase,
+    phrase: Phrase,
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
     otherwise: impl Into<LocalizedText>,
@@ -237,7 +237,7 @@ pub(super) fn refusal<'a>(
         // The palette found it by its letters, so it is what the user saw.
         near = suggest::abbreviated(name, known);
     }
-    let notice = Notice::error(say.with("name", shorten(name)));
+    let notice = Notice::error(phrase.with("name", shorten(name)));
     let near: Vec<String> = near.iter().map(|name| format!("`{lead}{name}`")).collect();
     CommandOutcome::Say(if near.is_empty() {
         notice.with_hint(otherwise)

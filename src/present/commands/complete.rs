@@ -6,7 +6,7 @@ use super::table::COMMANDS;
 use super::{
     CommandContext, OptionValues, SlashCommand, ValueSource, WhileBusy, configuration, custom,
 };
-use avocet_core::i18n::{LocalizedText, PhraseValue, cli, common, script_run as words};
+use avocet_core::i18n::{LocalizedText, PhraseValue, cli, common, script_run as phrases};
 use avocet_core::protocol::{
     ApprovalMode, CommandArgument, ExtensionKind, HOSTED, Provider, ScriptInput,
 };
@@ -153,10 +153,10 @@ fn script_inputs(cx: &CommandContext<'_>, name: &str, script: &str, typed: &str)
         return Vec::new();
     }
     let space = if before.ends_with(',') { " " } else { "" };
-    let candidate = |rest: String, about: Option<PhraseValue>| Candidate {
+    let candidate = |rest: String, value: Option<PhraseValue>| Candidate {
         text: format!("/{name} {script} {before}{space}{rest}"),
         hint: String::new(),
-        about,
+        about: value,
         alias: None,
         is_certain: false,
     };
@@ -189,14 +189,14 @@ fn about_input(input: &ScriptInput) -> LocalizedText {
         (true, true) => "string".to_owned(),
     };
     let kind = if input.required {
-        words::REQUIRED.with("name", kind)
+        phrases::REQUIRED.with("name", kind)
     } else {
         cli::DOCTOR_LINE.with("text", kind)
     };
     if input.about.is_empty() {
         kind
     } else {
-        words::INPUT_DESCRIBED.with("name", kind).with("text", input.about.as_str())
+        phrases::INPUT_DESCRIBED.with("name", kind).with("text", input.about.as_str())
     }
 }
 

@@ -58,18 +58,18 @@ pub(super) fn mode(cx: &CommandContext<'_>, name: &str) -> CommandOutcome {
 }
 
 /// What each mode is, in a line, and which are in use.
-fn modes_page(facts: &SessionInfo) -> CommandOutcome {
+fn modes_page(info: &SessionInfo) -> CommandOutcome {
     let row = |name: &'static str, about: Phrase, is_now: bool| {
         let about = PhraseValue::from(about);
         let about = if is_now { common::ABOUT_IN_USE.with("about", about).into() } else { about };
         PageRow::pair(name, about)
     };
     let asking = ApprovalMode::ALL.iter();
-    let asking = asking.map(|mode| row(mode.name(), mode.about(), *mode == facts.approval));
+    let asking = asking.map(|mode| row(mode.name(), mode.about(), *mode == info.approval));
     let models = [(Mode::Low, w::MODE_LOW_ABOUT), (Mode::High, w::MODE_HIGH_ABOUT)];
-    let models = models.map(|(mode, about)| row(mode.name(), about, mode == facts.mode));
+    let models = models.map(|(mode, about)| row(mode.name(), about, mode == info.mode));
     let mut rows: Vec<PageRow> = asking.collect();
-    if facts.provider != Provider::Guide {
+    if info.provider != Provider::Guide {
         rows.push(PageRow::heading(common::MODEL));
         rows.extend(models);
     }
@@ -79,7 +79,9 @@ fn modes_page(facts: &SessionInfo) -> CommandOutcome {
 /// The session takes over what is set, and shows the frontends what is in force.
 pub(super) fn config(cx: &CommandContext<'_>, words: &str) -> CommandOutcome {
     let (key, value) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
-    let (key, value) = (key.trim(), value.trim());
+    let key = key.trim();
+    let value = value.trim();
+
     if key == "unset" && !value.is_empty() {
         let key = Some(format!("unset {value}"));
         return CommandOutcome::Send(Op::Setting(SettingOp::Configure { key, value: None }));
@@ -104,22 +106,21 @@ pub fn model_rows(offers: &[ModelOffer], now: &str) -> Vec<PageRow> {
 const AUTO: &str = "auto";
 
 /// The levels to choose from, as they are typed; all of them where none are known.
-pub fn effort_choices(facts: &SessionInfo) -> Vec<&'static str> {
-    let levels =
-        if facts.effort_levels.is_empty() { &Effort::ALL[..] } else { &facts.effort_levels };
+pub fn effort_choices(info: &SessionInfo) -> Vec<&'static str> {
+    let levels = if info.effort_levels.is_empty() { &Effort::ALL[..] } else { &info.effort_levels };
     std::iter::once(AUTO).chain(levels.iter().map(|level| level.name())).collect()
 }
 
 /// The level in use, as it is typed.
-pub fn effort_in_use(facts: &SessionInfo) -> &'static str {
-    facts.effort.map_or(AUTO, Effort::name)
+pub fn effort_in_use(info: &SessionInfo) -> &'static str {
+    info.effort.map_or(AUTO, Effort::name)
 }
 
 /// The levels, on a surface without a picker.
-pub fn efforts_page(facts: &SessionInfo) -> CommandOutcome {
-    let now = effort_in_use(facts);
+pub fn efforts_page(info: &SessionInfo) -> CommandOutcome {
+    let now = effort_in_use(info);
     let mark = |level| if level == now { common::IN_USE.into() } else { PhraseValue::from("") };
-    let rows = effort_choices(facts).into_iter().map(|level| PageRow::pair(level, mark(level)));
+    let rows = effort_choices(info).into_iter().map(|level| PageRow::pair(level, mark(level)));
     CommandOutcome::Page { title: w::STATUS_EFFORT.into(), rows: rows.collect() }
 }
 

@@ -9,7 +9,7 @@ use avocet_core::protocol::{
 };
 
 /// Maximum number of rows in one list; the rest is counted.
-const MOST: usize = 200;
+const MAX_ROWS: usize = 200;
 
 /// The command or skill of a name that is not in the table. An unknown name is answered with
 /// similar names, and is never a message to the model.
@@ -51,42 +51,42 @@ pub(super) fn invoke(name: &str, args: &str) -> CommandOutcome {
 
 /// The entries that can be typed on a surface, commands first.
 pub(super) fn typeable<'k>(
-    kept: &'k Extensions,
+    extensions: &'k Extensions,
     surface: Surface<'k>,
 ) -> impl Iterator<Item = &'k Extension> {
-    let reachable = move |entry: &&Extension| entry.traits.reach.covers(surface);
-    kept.entries.iter().filter(|entry| entry.can_be_typed()).filter(reachable)
+    let reachable = move |extension: &&Extension| extension.traits.reach.covers(surface);
+    extensions.entries.iter().filter(|entry| entry.can_be_typed()).filter(reachable)
 }
 
 /// The usage line: `/commit-msg [scope]`.
-pub fn usage(entry: &Extension) -> String {
-    match entry.hint.as_str() {
-        "" => format!("/{}", entry.name),
-        hint => format!("/{} {hint}", entry.name),
+pub fn usage(extension: &Extension) -> String {
+    match extension.hint.as_str() {
+        "" => format!("/{}", extension.name),
+        hint => format!("/{} {hint}", extension.name),
     }
 }
 
 /// The sections of help below the table, each with its heading; empty ones are omitted.
 pub fn sections(
-    kept: &Extensions,
+    extensions: &Extensions,
     surface: Surface<'_>,
 ) -> Vec<(PhraseValue, Vec<(String, PhraseValue)>)> {
     let rows = |kind| {
-        let typed = typeable(kept, surface).filter(|entry| entry.kind == kind);
-        let about = |entry: &Extension| {
-            super::help::with_aliases(entry.about.as_str().into(), &entry.traits.aliases)
+        let typed = typeable(extensions, surface).filter(|entry| entry.kind == kind);
+        let about = |extension: &Extension| {
+            super::help::with_aliases(extension.about.as_str().into(), &extension.traits.aliases)
         };
         capped(typed.map(|entry| (usage(entry), about(entry))).collect())
     };
     // Their reasons name paths, which do not belong in a chat.
     let is_local = surface.is_local();
-    let unusable = kept.entries.iter().filter_map(|entry| match &entry.state {
+    let unusable = extensions.entries.iter().filter_map(|entry| match &entry.state {
         ExtensionState::Hidden(why) | ExtensionState::Broken(why) if is_local => {
             Some((format!("/{}", entry.name), PhraseValue::from(why.clone())))
         }
         _ => None,
     });
-    let bots = kept.broken_bots.iter().filter(|_| is_local);
+    let bots = extensions.broken_bots.iter().filter(|_| is_local);
     let bots = bots.map(|(name, why)| (format!("/bot {name}"), PhraseValue::from(why.clone())));
     let sections = [
         (w::OWN_COMMANDS, rows(ExtensionKind::Command)),
@@ -99,18 +99,22 @@ pub fn sections(
 }
 
 fn capped(mut rows: Vec<(String, PhraseValue)>) -> Vec<(String, PhraseValue)> {
-    let more = rows.len().saturating_sub(MOST);
+    let more = rows.len().saturating_sub(MAX_ROWS);
     if more > 0 {
-        rows.truncate(MOST);
+        rows.truncate(MAX_ROWS);
         rows.push((String::new(), w::AND_MORE.with("n", more).into()));
     }
     rows
 }
 
 /// Help about one entry.
-pub(super) fn help(kept: &Extensions, surface: Surface<'_>, name: &str) -> Option<CommandOutcome> {
+pub(super) fn help(
+    extensions: &Extensions,
+    surface: Surface<'_>,
+    name: &str,
+) -> Option<CommandOutcome> {
     let name = name.strip_prefix('/').unwrap_or(name);
-    let entry = kept.find(name).filter(|entry| entry.traits.reach.covers(surface))?;
+    let entry = extensions.find(name).filter(|entry| entry.traits.reach.covers(surface))?;
     let (title, category) = match entry.kind {
         ExtensionKind::Command => (w::HELP_ABOUT, w::OWN_COMMANDS),
         ExtensionKind::Skill => (w::HELP_ABOUT_SKILL, w::SKILLS),
@@ -150,8 +154,8 @@ pub(super) fn skills(cx: &CommandContext<'_>, _: &str) -> CommandOutcome {
 }
 
 /// The skills that the model's list omits or shortens, and why.
-pub fn omitted_skill_rows(untold: &OmittedSkills) -> Vec<PageRow> {
-    let OmittedSkills { of, count, names, cut, names_only, most } = untold;
+pub fn omitted_skill_rows(skills: &OmittedSkills) -> Vec<PageRow> {
+    let OmittedSkills { of, count, names, cut, names_only, most } = skills;
     let most = most / 1024;
     if *count == 0 {
         let say = if *names_only { w::SKILLS_BY_NAME } else { w::SKILLS_CUT };
@@ -166,29 +170,31 @@ pub fn omitted_skill_rows(untold: &OmittedSkills) -> Vec<PageRow> {
 }
 
 /// Grouped by owner; unusable entries with the reason.
-fn list(cx: &CommandContext<'_>, kind: ExtensionKind, none: PhraseValue) -> Vec<PageRow> {
+fn list(cx: &CommandContext<'_>, kind: ExtensionKind, value: PhraseValue) -> Vec<PageRow> {
     let mut rows: Vec<PageRow> = Vec::new();
     let mut heading = None;
     let is_local = cx.surface.is_local();
-    let shown = |entry: &&Extension| {
-        is_local || entry.can_be_typed() && entry.traits.reach.covers(cx.surface)
+    let shown = |extension: &&Extension| {
+        is_local || extension.can_be_typed() && extension.traits.reach.covers(cx.surface)
     };
-    let entries: Vec<&Extension> = cx.extensions.of_kind(kind).filter(shown).collect();
-    for entry in entries.iter().take(MOST) {
+    let extensions: Vec<&Extension> = cx.extensions.of_kind(kind).filter(shown).collect();
+    for entry in extensions.iter().take(MAX_ROWS) {
         if heading != Some(&entry.from) {
             heading = Some(&entry.from);
             rows.push(PageRow::heading(entry.from.clone()));
         }
-        let about: PhraseValue = match &entry.state {
+        let phrase_value: PhraseValue = match &entry.state {
             ExtensionState::Usable => entry.about.as_str().into(),
             ExtensionState::Sensitive => w::SENSITIVE.with("about", entry.about.as_str()).into(),
             ExtensionState::Hidden(why) | ExtensionState::Broken(why) => why.clone().into(),
         };
-        rows.push(PageRow::pair(usage(entry), about));
+        rows.push(PageRow::pair(usage(entry), phrase_value));
     }
-    match entries.len() {
-        0 => rows.push(PageRow::Line(none)),
-        count if count > MOST => rows.push(PageRow::line(w::AND_MORE.with("n", count - MOST))),
+    match extensions.len() {
+        0 => rows.push(PageRow::Line(value)),
+        count if count > MAX_ROWS => {
+            rows.push(PageRow::line(w::AND_MORE.with("n", count - MAX_ROWS)))
+        }
         _ => {}
     }
     rows
@@ -228,7 +234,11 @@ pub const NO_BOT: &str = "none";
 
 /// The bots as a page, for surfaces without a selection list. Those that cannot be used come last,
 /// with the reason.
-pub fn bots_page(kept: &Extensions, now: Option<&str>, surface: Surface<'_>) -> CommandOutcome {
+pub fn bots_page(
+    extensions: &Extensions,
+    now: Option<&str>,
+    surface: Surface<'_>,
+) -> CommandOutcome {
     let mark = |name: &str, about: &str| {
         if now == Some(name) {
             common::ABOUT_IN_USE.with("about", about).into()
@@ -236,13 +246,13 @@ pub fn bots_page(kept: &Extensions, now: Option<&str>, surface: Surface<'_>) -> 
             PhraseValue::from(about)
         }
     };
-    let bots = kept.bots.iter();
+    let bots = extensions.bots.iter();
     let mut rows: Vec<PageRow> =
         bots.map(|(name, about)| PageRow::pair(name.as_str(), mark(name, about))).collect();
     // A reason names the path of its file, which does not belong in a chat.
     let reason =
         |why: &LocalizedText| if surface.is_local() { why.clone() } else { w::UNUSABLE_BOT.into() };
-    let broken = kept.broken_bots.iter();
+    let broken = extensions.broken_bots.iter();
     rows.extend(broken.map(|(name, because)| PageRow::pair(name.as_str(), reason(because))));
     if rows.is_empty() {
         rows.push(PageRow::line(w::NO_BOTS));

@@ -19,9 +19,9 @@ pub fn find(name: &str) -> Option<&'static SlashCommand> {
 
 /// The registry's name of the command or skill that is dispatched for a name or an alias; `None`:
 /// there is none.
-pub fn canonical_name<'n>(own: &'n Extensions, name: &str) -> Option<&'n str> {
+pub fn canonical_name<'n>(extensions: &'n Extensions, name: &str) -> Option<&'n str> {
     let built_in = find(name).map(|command| command.name);
-    built_in.or_else(|| own.find(name).map(|entry| entry.name.as_str()))
+    built_in.or_else(|| extensions.find(name).map(|entry| entry.name.as_str()))
 }
 
 /// Dispatches a line that begins with `/` while a question is open. A command that does not work
@@ -49,16 +49,16 @@ pub fn dispatch(cx: &CommandContext<'_>, line: &str) -> CommandOutcome {
     dispatch_in(COMMANDS, cx, line)
 }
 
-pub(super) fn find_in<'t>(table: &'t [SlashCommand], name: &str) -> Option<&'t SlashCommand> {
+pub(super) fn find_in<'t>(commands: &'t [SlashCommand], name: &str) -> Option<&'t SlashCommand> {
     let name = name.strip_prefix('/').unwrap_or(name).to_lowercase();
-    table
+    commands
         .iter()
         .find(|command| command.name == name)
-        .or_else(|| table.iter().find(|command| command.aliases.contains(&name.as_str())))
+        .or_else(|| commands.iter().find(|command| command.aliases.contains(&name.as_str())))
 }
 
 pub(super) fn dispatch_in(
-    table: &[SlashCommand],
+    commands: &[SlashCommand],
     cx: &CommandContext<'_>,
     line: &str,
 ) -> CommandOutcome {
@@ -66,8 +66,8 @@ pub(super) fn dispatch_in(
     if name.is_empty() {
         return CommandOutcome::Do(UiAction::Help(None));
     }
-    let Some(command) = find_in(table, name) else {
-        let known = table.iter().filter(|command| command.reach.covers(cx.surface));
+    let Some(command) = find_in(commands, name) else {
+        let known = commands.iter().filter(|command| command.reach.covers(cx.surface));
         let known: Vec<&str> = known.flat_map(SlashCommand::names).collect();
         return match custom::find(cx, name, &known) {
             Ok(entry) => dispatch_custom(cx, entry, args, line),
@@ -90,22 +90,23 @@ pub(super) fn dispatch_in(
 /// Dispatches a command of the user or a skill, by what its file says.
 fn dispatch_custom(
     cx: &CommandContext<'_>,
-    entry: &Extension,
+    extension: &Extension,
     args: &str,
     line: &str,
 ) -> CommandOutcome {
-    let CommandTraits { reach, busy, arguments, .. } = &entry.traits;
+    let CommandTraits { reach, busy, arguments, .. } = &extension.traits;
     if !reach.covers(cx.surface) {
-        return out_of_reach(&entry.name, reach);
+        return out_of_reach(&extension.name, reach);
     }
     let missing = arguments.first().filter(|first| first.is_required && args.is_empty());
     if let Some(first) = missing {
         let what = format!("<{}>", first.name);
-        let say = w::MISSING.with("name", entry.name.as_str()).with("what", what);
-        let usage = w::USAGE.with("usage", custom::usage(entry));
+        let say = w::MISSING.with("name", extension.name.as_str()).with("what", what);
+        let usage = w::USAGE.with("usage", custom::usage(extension));
         return CommandOutcome::Say(Notice::error(say).with_hint(usage));
     }
-    while_busy(*busy, cx, &entry.name, line).unwrap_or_else(|| custom::invoke(&entry.name, args))
+    while_busy(*busy, cx, &extension.name, line)
+        .unwrap_or_else(|| custom::invoke(&extension.name, args))
 }
 
 /// What happens instead while a turn runs; `None`: the command runs.
@@ -128,10 +129,10 @@ fn while_busy(
 /// Says where the command works.
 pub(super) fn out_of_reach<Setting: AsRef<str>>(
     name: &str,
-    reach: &Availability<Setting>,
+    availability: &Availability<Setting>,
 ) -> CommandOutcome {
     let say = w::OUT_OF_REACH.with("name", name);
-    CommandOutcome::Say(Notice::error(say).with_hint(match reach {
+    CommandOutcome::Say(Notice::error(say).with_hint(match availability {
         Availability::GatewayOnly => w::ONLY_IN_A_CHAT.into(),
         Availability::LocalUnless(setting) => {
             w::ONLY_WITH_SETTING.with("setting", setting.as_ref())

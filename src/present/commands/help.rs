@@ -19,8 +19,8 @@ pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static SlashCom
 
 /// Help about one command, with the page of the manual of that name, or about all; an unknown topic
 /// is refused with similar names.
-pub fn page(topic: Option<&str>, surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
-    let Some(topic) = topic else { return overview_page(surface, own) };
+pub fn page(topic: Option<&str>, surface: Surface<'_>, extensions: &Extensions) -> CommandOutcome {
+    let Some(topic) = topic else { return overview_page(surface, extensions) };
     let built_in = dispatch::find_in(COMMANDS, topic);
     let built_in = built_in.map(|command| {
         if command.reach.covers(surface) {
@@ -29,17 +29,17 @@ pub fn page(topic: Option<&str>, surface: Surface<'_>, own: &Extensions) -> Comm
             dispatch::out_of_reach(command.name, &command.reach)
         }
     });
-    let found = built_in.or_else(|| custom::help(own, surface, topic));
+    let found = built_in.or_else(|| custom::help(extensions, surface, topic));
     found.or_else(|| topic_page(topic, surface)).unwrap_or_else(|| {
         let reachable = COMMANDS.iter().filter(|command| command.reach.covers(surface));
         let mut known: Vec<&str> = reachable.flat_map(SlashCommand::names).collect();
-        known.extend(custom::typeable(own, surface).map(|entry| entry.name.as_str()));
+        known.extend(custom::typeable(extensions, surface).map(|entry| entry.name.as_str()));
         known.extend(TOPICS.iter().map(|topic| topic.name));
         refusal("", w::NO_TOPIC, topic, known, w::UNKNOWN_HINT)
     })
 }
 
-fn overview_page(surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
+fn overview_page(surface: Surface<'_>, extensions: &Extensions) -> CommandOutcome {
     let mut rows = Vec::new();
     for (category, commands) in by_category(surface) {
         rows.push(PageRow::heading(category.name()));
@@ -51,7 +51,7 @@ fn overview_page(surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
     rows.push(PageRow::heading(w::HELP_TOPICS));
     let topics = TOPICS.iter();
     rows.extend(topics.map(|topic| PageRow::pair(format!("/help {}", topic.name), topic.title())));
-    for (heading, entries) in custom::sections(own, surface) {
+    for (heading, entries) in custom::sections(extensions, surface) {
         rows.push(PageRow::Heading(heading));
         rows.extend(entries.into_iter().map(|(usage, about)| PageRow::pair(usage, about)));
     }
@@ -59,13 +59,13 @@ fn overview_page(surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
 }
 
 /// A description with the other names of its command.
-pub fn with_aliases(about: PhraseValue, aliases: &[impl AsRef<str>]) -> PhraseValue {
+pub fn with_aliases(value: PhraseValue, aliases: &[impl AsRef<str>]) -> PhraseValue {
     match aliases {
-        [] => about,
+        [] => value,
         aliases => {
             let names: Vec<String> =
                 aliases.iter().map(|name| format!("/{}", name.as_ref())).collect();
-            w::ABOUT_ALSO.with("about", about).with("names", names.join(", ")).into()
+            w::ABOUT_ALSO.with("about", value).with("names", names.join(", ")).into()
         }
     }
 }

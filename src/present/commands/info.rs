@@ -147,15 +147,15 @@ pub(super) fn rules_page(cx: &CommandContext<'_>) -> CommandOutcome {
 }
 
 /// The rules, numbered consecutively as `revoke` counts them.
-pub fn permission_rows(facts: &SessionInfo) -> Vec<PageRow> {
-    let SessionInfo { allowed, allowed_covers, denied, .. } = facts;
+pub fn permission_rows(info: &SessionInfo) -> Vec<PageRow> {
+    let SessionInfo { allowed, allowed_covers, denied, .. } = info;
     let mut rows = rule_rows(w::PERMISSIONS_ALLOWED.into(), allowed, allowed_covers, 1);
     rows.extend(rule_rows(w::PERMISSIONS_DENIED.into(), denied, &[], 1 + allowed.len()));
     rows
 }
 
-fn all_rules(facts: &SessionInfo) -> Vec<PageRow> {
-    let mut rows = permission_rows(facts);
+fn all_rules(info: &SessionInfo) -> Vec<PageRow> {
+    let mut rows = permission_rows(info);
     rows.push(PageRow::line(w::HOW_TO_RULE));
     rows
 }
@@ -179,15 +179,15 @@ fn permissions_page(cx: &CommandContext<'_>) -> CommandOutcome {
 }
 
 fn rule_rows(
-    heading: PhraseValue,
+    value: PhraseValue,
     rules: &[String],
-    covers: &[Vec<LocalizedText>],
+    texts: &[Vec<LocalizedText>],
     first: usize,
 ) -> Vec<PageRow> {
-    let mut rows = vec![PageRow::Heading(heading)];
+    let mut rows = vec![PageRow::Heading(value)];
     for (at, rule) in rules.iter().enumerate() {
         rows.push(PageRow::line(format!("{}. {rule}", first + at)));
-        let says = covers.get(at).into_iter().flatten();
+        let says = texts.get(at).into_iter().flatten();
         rows.extend(says.map(|say| PageRow::pair("", say.clone())));
     }
     if rules.is_empty() {

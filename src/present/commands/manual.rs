@@ -116,7 +116,9 @@ struct PageLine {
 
 impl PageLine {
     fn without(self, mark: &str) -> Option<PageLine> {
-        let (en, zh) = (self.en.strip_prefix(mark)?, self.zh.strip_prefix(mark)?);
+        let en = self.en.strip_prefix(mark)?;
+        let zh = self.zh.strip_prefix(mark)?;
+
         Some(PageLine { en, zh })
     }
 
@@ -155,16 +157,16 @@ impl PageLine {
 
     /// The names of two columns, if they have some; those of more are in each row.
     fn head_row(self) -> Option<PageRow> {
-        let cells: Vec<PageLine> = self.cells().collect();
-        let [label, value] = cells[..] else { return None };
+        let lines: Vec<PageLine> = self.cells().collect();
+        let [label, value] = lines[..] else { return None };
         (!label.en.is_empty()).then(|| PageRow::pair(label.value(), value.value()))
     }
 
     /// The first cell names the row. Of several others each is named by the head of its column.
-    fn table_row(self, head: PageLine) -> PageRow {
+    fn table_row(self, line: PageLine) -> PageRow {
         let mut cells = self.cells();
         let label = cells.next().map_or_else(|| "".into(), PageLine::value);
-        let named: Vec<(PageLine, PageLine)> = head.cells().skip(1).zip(cells).collect();
+        let named: Vec<(PageLine, PageLine)> = line.cells().skip(1).zip(cells).collect();
         let is_only = named.len() == 1;
         let filled = named.into_iter().filter(|(_, cell)| !cell.en.is_empty());
         let values = filled.map(|(name, cell)| {

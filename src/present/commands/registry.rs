@@ -120,22 +120,22 @@ fn built_in_row(command: &SlashCommand, lang: Lang) -> CommandRow {
     }
 }
 
-fn own_row(entry: &Extension, lang: Lang) -> CommandRow {
-    let (origin, kind) = match entry.kind {
+fn own_row(extension: &Extension, lang: Lang) -> CommandRow {
+    let (origin, kind) = match extension.kind {
         ExtensionKind::Command => (RowOrigin::Command, w::OWN_COMMANDS),
         ExtensionKind::Skill => (RowOrigin::Skill, w::SKILLS),
         ExtensionKind::Prompt => (RowOrigin::Command, w::SERVER_PROMPTS),
     };
-    let about = match entry.about.as_str() {
+    let about = match extension.about.as_str() {
         "" => kind.text(lang),
         about => about,
     };
-    let traits = &entry.traits;
+    let traits = &extension.traits;
     CommandRow {
-        name: entry.name.clone(),
+        name: extension.name.clone(),
         aliases: traits.aliases.clone(),
         about: about.to_owned(),
-        hint: entry.hint.clone(),
+        hint: extension.hint.clone(),
         category: traits.category,
         reach: traits.reach.clone(),
         priority: traits.priority,

@@ -95,11 +95,11 @@ pub(super) fn jobs(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
     job_outcome(job, words, w::JOBS_USAGE)
 }
 
-fn job_outcome(job: Option<JobRequest>, words: &str, usage: Phrase) -> CommandOutcome {
+fn job_outcome(job: Option<JobRequest>, words: &str, phrase: Phrase) -> CommandOutcome {
     match job {
         Some(job) => CommandOutcome::Send(Op::Session(SessionOp::Job { job })),
         None => {
-            let say = usage.with("found", super::shorten(words));
+            let say = phrase.with("found", super::shorten(words));
             CommandOutcome::Say(Notice::error(say))
         }
     }

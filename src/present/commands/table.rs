@@ -10,20 +10,20 @@ use avocet_core::protocol::Availability::{
 use avocet_core::protocol::Category::{Configuration, Exit, Info, Session, Tools};
 use avocet_core::protocol::WhileBusy::{Now, Refuse, Wait};
 
-const fn text(name: &'static str, about: Phrase) -> CommandOption {
-    CommandOption { name, about, is_required: false, values: Text }
+const fn text(name: &'static str, phrase: Phrase) -> CommandOption {
+    CommandOption { name, about: phrase, is_required: false, values: Text }
 }
 
 const fn one_of(
     name: &'static str,
     choices: &'static [&'static str],
-    about: Phrase,
+    phrase: Phrase,
 ) -> CommandOption {
-    CommandOption { values: OneOf(choices), ..text(name, about) }
+    CommandOption { values: OneOf(choices), ..text(name, phrase) }
 }
 
-const fn from(name: &'static str, source: ValueSource, about: Phrase) -> CommandOption {
-    CommandOption { values: From(source), ..text(name, about) }
+const fn from(name: &'static str, source: ValueSource, phrase: Phrase) -> CommandOption {
+    CommandOption { values: From(source), ..text(name, phrase) }
 }
 
 const fn required(option: CommandOption) -> CommandOption {

@@ -4,7 +4,7 @@
 //! after a bracket, in what their builtins reach. Anything that two of them could read
 //! differently is not understood here, and so is asked about.
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect;
 
 use super::super::findings::Findings;
@@ -17,7 +17,7 @@ pub fn awk(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
     let odd = program.filter(|(_, program)| !is_plain_awk(program));
     let mut set = flag_values(tokens, "-v");
     if let Some((at, _)) = odd.or_else(|| set.find(|(_, value)| !is_plain_assignment(value))) {
-        call.ask("script", words::RUNS_AWK, at, RUNS, findings);
+        call.ask("script", phrases::RUNS_AWK, at, RUNS, findings);
         wrappers::scan_arguments(call, tokens, findings);
     }
 }
@@ -64,19 +64,19 @@ struct AwkParser<'a> {
 
 /// Whether a program is made of known parts only.
 fn is_plain_awk(program: &str) -> bool {
-    let mut reader = AwkParser {
+    let mut parser = AwkParser {
         rest: program,
         last: LastToken::Open,
         prints: false,
         brackets: Vec::new(),
         condition: false,
     };
-    while let Some(c) = reader.rest.chars().next() {
-        if reader.read_part(c).is_none() {
+    while let Some(c) = parser.rest.chars().next() {
+        if parser.read_part(c).is_none() {
             return false;
         }
     }
-    reader.brackets.is_empty()
+    parser.brackets.is_empty()
 }
 
 impl<'a> AwkParser<'a> {

@@ -1,6 +1,6 @@
 //! Finds database statements that lose data or escape to a shell.
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect;
 
 use super::super::findings::{DELETES, Findings};
@@ -66,7 +66,7 @@ pub fn statements(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Fin
         let verb = VERBS.contains(&plain.as_str());
         let unbound = |lost: &&&str| **lost != "delete from" || !plain.contains(" where ");
         if verb || LOSES.iter().filter(unbound).any(|lost| plain.contains(*lost)) {
-            call.refuse("loses", words::DATABASE_LOSES, at, DELETES, findings);
+            call.refuse("loses", phrases::DATABASE_LOSES, at, DELETES, findings);
         }
         for start in LEAVES {
             if let Some((_, line)) = arg.split_once(start) {

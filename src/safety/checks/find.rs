@@ -1,7 +1,7 @@
 //! Checks `find`: the places to search, then an expression. Only tests, logic and printing
 //! are L0.
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::{Effect, Tier};
 
 use super::super::findings::{DELETES, Findings, OUT, excerpt};
@@ -25,17 +25,17 @@ pub fn find(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings)
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => check_exec(call, at, findings),
             "-delete" => {
-                call.ask("delete", words::FIND_DELETES, at, DELETES, findings);
+                call.ask("delete", phrases::FIND_DELETES, at, DELETES, findings);
                 1
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
-                let say = words::WRITES_A_FILE.with("arg", excerpt(value));
+                let say = phrases::WRITES_A_FILE.with("arg", excerpt(value));
                 call.ask("output", say, at, &[Effect::Write], findings);
                 call.check_write(value, at + 1, findings);
                 2 + usize::from(word == "-fprintf")
             }
             _ => {
-                let say = words::OPTION_UNKNOWN.with("option", excerpt(word));
+                let say = phrases::OPTION_UNKNOWN.with("option", excerpt(word));
                 call.ask("option", say.with("program", "find"), at, &[], findings);
                 1
             }
@@ -50,7 +50,7 @@ fn check_start_points(call: &ProgramCall<'_>, findings: &mut Findings) -> usize 
         match word.as_str() {
             "-H" | "-P" | "--" => {}
             "-L" => {
-                call.ask("follow", words::FOLLOWS_LINKS.with("arg", "-L"), at, OUT, findings);
+                call.ask("follow", phrases::FOLLOWS_LINKS.with("arg", "-L"), at, OUT, findings);
             }
             word if begins_expression(word) => return at,
             place => call.check_read(place, at, findings),
@@ -82,7 +82,7 @@ fn check_exec(call: &ProgramCall<'_>, at: usize, findings: &mut Findings) -> usi
         return length + 2;
     }
     let say =
-        words::RUNS_FOR_EACH.with("program", excerpt(rest.first().map_or("", String::as_str)));
+        phrases::RUNS_FOR_EACH.with("program", excerpt(rest.first().map_or("", String::as_str)));
     call.ask("exec", say, at, &[Effect::Exec], findings);
     call.judge_words(words, at + 1, findings);
     length + 2
@@ -142,9 +142,9 @@ pub(super) fn exec_read_findings(
         })
         .map(str::to_owned)
         .collect();
-    let mut inner = Findings::default();
-    call.judge_words(&filled, at, &mut inner);
-    (inner.tier_or(Tier::L1) == Tier::L0).then_some(inner)
+    let mut findings = Findings::default();
+    call.judge_words(&filled, at, &mut findings);
+    (findings.tier_or(Tier::L1) == Tier::L0).then_some(findings)
 }
 
 /// Tests that only match files that are not links and do not hold credentials.
@@ -178,7 +178,9 @@ const EXEC_READS: &[&str] = &[
 fn is_newer(word: &str) -> bool {
     word.strip_prefix("-newer").is_some_and(|xy| {
         let mut xy = xy.chars();
-        let (x, y) = (xy.next(), xy.next());
+        let x = xy.next();
+        let y = xy.next();
+
         xy.next().is_none()
             && x.is_some_and(|x| "aBcm".contains(x))
             && y.is_some_and(|y| "aBcmt".contains(y))

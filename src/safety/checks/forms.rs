@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect;
 
 use super::super::findings::Findings;
@@ -163,7 +163,7 @@ pub fn plain_files(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &m
 /// Firewalls: what does not just list their rules changes what gets into the machine.
 pub fn firewall(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     if !lists_rules(call.name, call.args) {
-        let say = words::FIREWALL.with("program", call.name.to_owned());
+        let say = phrases::FIREWALL.with("program", call.name.to_owned());
         call.refuse("set", say, 0, &[Effect::Elevate, Effect::Irreversible], findings);
     }
 }
@@ -300,7 +300,7 @@ pub fn journalctl(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mu
             || field.to_ascii_uppercase().contains("CMDLINE")
     };
     if let Some(token) = tokens.iter().find(told) {
-        call.ask("print", words::PRINTS_ARGUMENTS, token.at, &[Effect::Secret], findings);
+        call.ask("print", phrases::PRINTS_ARGUMENTS, token.at, &[Effect::Secret], findings);
     }
     findings.launch.readable.extend(JOURNALS.iter().map(PathBuf::from));
     // `-n 50`: the number may be a word of its own.

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
+use avocet_core::i18n::{LocalizedText, Phrase, safety as phrases};
 use avocet_core::protocol::{Effect, Tier};
 
 use super::super::PathKind;
@@ -57,17 +57,19 @@ fn describe_worry(worry: &Worry) -> (&'static str, LocalizedText) {
     let shown = |path: &Path| excerpt(&path.to_string_lossy());
     match worry {
         Worry::Starts(setting) => {
-            ("git-config-exec", words::GIT_CONFIG_EXEC.with("setting", excerpt(setting)))
+            ("git-config-exec", phrases::GIT_CONFIG_EXEC.with("setting", excerpt(setting)))
         }
-        Worry::Driver(name) => ("git-config-exec", words::GIT_DRIVER.with("driver", excerpt(name))),
-        Worry::Unread(path) => ("git-config-unread", words::GIT_UNREAD.with("path", shown(path))),
-        Worry::Outside(what) => ("git-outside", words::GIT_OUTSIDE.with("path", excerpt(what))),
-        Worry::Bare(path) => ("git-bare", words::GIT_BARE.with("path", shown(path))),
+        Worry::Driver(name) => {
+            ("git-config-exec", phrases::GIT_DRIVER.with("driver", excerpt(name)))
+        }
+        Worry::Unread(path) => ("git-config-unread", phrases::GIT_UNREAD.with("path", shown(path))),
+        Worry::Outside(what) => ("git-outside", phrases::GIT_OUTSIDE.with("path", excerpt(what))),
+        Worry::Bare(path) => ("git-bare", phrases::GIT_BARE.with("path", shown(path))),
     }
 }
 
 fn add_submodules(call: &ProgramCall<'_>, at: usize, findings: &mut Findings) {
-    let say = words::GIT_SUBMODULES;
+    let say = phrases::GIT_SUBMODULES;
     call.ask("submodules", say, at, &[Effect::Exec], findings);
 }
 
@@ -93,7 +95,7 @@ pub fn git_format(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mu
         let plain =
             ["%+", "%-", "% "].iter().fold(format.to_owned(), |text, sign| text.replace(sign, "%"));
         if ["%G", "signature", "trust"].iter().any(|part| plain.contains(part)) {
-            call.ask("signature", words::GIT_SIGNATURE, token.at, &[Effect::Exec], findings);
+            call.ask("signature", phrases::GIT_SIGNATURE, token.at, &[Effect::Exec], findings);
         }
     }
 }
@@ -106,12 +108,12 @@ pub fn git_diff(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut 
 
 /// `git branch NAME` makes one; with a list option the name is a pattern.
 pub fn git_branch(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    git_list(call, tokens, words::GIT_MAKES_BRANCH, findings);
+    git_list(call, tokens, phrases::GIT_MAKES_BRANCH, findings);
 }
 
 /// `git tag NAME` makes one; with a list option the name is a pattern.
 pub fn git_tag(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    git_list(call, tokens, words::GIT_MAKES_TAG, findings);
+    git_list(call, tokens, phrases::GIT_MAKES_TAG, findings);
 }
 
 fn git_list(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], why: Phrase, findings: &mut Findings) {
@@ -130,7 +132,7 @@ pub fn git_symbolic_ref(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], finding
     if let Some((at, _)) = operands(tokens).nth(1) {
         call.ask(
             "set",
-            words::GIT_WRITES.with("program", "git symbolic-ref"),
+            phrases::GIT_WRITES.with("program", "git symbolic-ref"),
             at,
             &[Effect::Write],
             findings,
@@ -143,7 +145,7 @@ pub fn git_reflog(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mu
     git_format(call, tokens, findings);
     let first = operands(tokens).next();
     if let Some((at, "expire" | "delete" | "drop" | "write")) = first {
-        call.refuse("expire", words::GIT_DISCARDS, at, DELETES, findings);
+        call.refuse("expire", phrases::GIT_DISCARDS, at, DELETES, findings);
     }
 }
 
@@ -166,7 +168,7 @@ pub fn git_discard(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &m
             || text.starts_with(":!")
     });
     if let (false, Some((at, _))) = (unstages, everything) {
-        call.refuse("all", words::GIT_DISCARDS_ALL, at, DELETES, findings);
+        call.refuse("all", phrases::GIT_DISCARDS_ALL, at, DELETES, findings);
     }
 }
 
@@ -174,8 +176,8 @@ pub fn git_discard(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &m
 pub fn git_push(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, text) in operands(tokens) {
         let (suffix, why) = match text.chars().next() {
-            Some('+') => ("force", words::GIT_FORCES),
-            Some(':') if text.len() > 1 => ("delete", words::GIT_DELETES_REMOTE),
+            Some('+') => ("force", phrases::GIT_FORCES),
+            Some(':') if text.len() > 1 => ("delete", phrases::GIT_DELETES_REMOTE),
             _ => continue,
         };
         let say = why.with("arg", excerpt(text));

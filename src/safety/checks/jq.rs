@@ -1,7 +1,7 @@
 //! Checks `jq` filters. Only known functions are L0; the environment, other inputs and
 //! modules are not among them.
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect;
 
 use super::super::args;
@@ -16,7 +16,7 @@ pub fn jq(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
     if let (false, Some((at, filter))) = (file, operands(tokens).next())
         && !is_plain_jq(filter)
     {
-        call.ask("filter", words::JQ_FILTER, at, &[Effect::Secret], findings);
+        call.ask("filter", phrases::JQ_FILTER, at, &[Effect::Secret], findings);
     }
 }
 

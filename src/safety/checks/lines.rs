@@ -56,14 +56,15 @@ fn judge_settings(call: &ProgramCall<'_>, at: usize, text: &str, findings: &mut 
 }
 
 /// The line that git would run for a setting, if it runs one.
-fn setting_line(entry: &GitSetting) -> Option<String> {
-    if !repository::starts_program(entry) || NO_LINES.contains(&entry.section.as_str()) {
+fn setting_line(setting: &GitSetting) -> Option<String> {
+    if !repository::starts_program(setting) || NO_LINES.contains(&setting.section.as_str()) {
         return None;
     }
-    let value = entry.value.trim_start();
+    let value = setting.value.trim_start();
     let value = value.strip_prefix('!').unwrap_or(value);
-    let helper = entry.section == "credential" && !entry.value.starts_with(['!', '/', '~', '.']);
-    Some(match entry.section.as_str() {
+    let helper =
+        setting.section == "credential" && !setting.value.starts_with(['!', '/', '~', '.']);
+    Some(match setting.section.as_str() {
         _ if helper => format!("git credential-{value}"),
         "remote" => value.split_once("::").map_or(value, |(_, line)| line).to_owned(),
         _ => value.to_owned(),
@@ -115,7 +116,7 @@ fn is_line_variable(name: &str) -> bool {
 pub fn git(
     call: &ProgramCall<'_>,
     tokens: &[ArgToken<'_>],
-    found: &repository::RepositorySettings,
+    settings: &repository::RepositorySettings,
     findings: &mut Findings,
 ) {
     let given: Vec<(usize, &str)> = flag_values(tokens, "-c").collect();
@@ -137,7 +138,7 @@ pub fn git(
         return;
     }
     let own = given.iter().rev().filter_map(|(_, setting)| GitSetting::parse_pair(setting));
-    let kept = found.settings.iter().rev().map(|(entry, _)| entry.clone());
+    let kept = settings.settings.iter().rev().map(|(entry, _)| entry.clone());
     let users = user_settings(call);
     let alias = own.chain(kept).chain(users).find(|entry| is_alias(entry, name));
     if let Some(alias) = alias {
@@ -164,13 +165,13 @@ fn names_alias(setting: &str, name: &str) -> bool {
     GitSetting::parse_pair(setting).is_some_and(|entry| is_alias(&entry, name))
 }
 
-fn is_alias(entry: &GitSetting, name: &str) -> bool {
-    let named = match &entry.subsection {
-        Some(subsection) if entry.name == "command" => subsection.as_str(),
+fn is_alias(setting: &GitSetting, name: &str) -> bool {
+    let named = match &setting.subsection {
+        Some(subsection) if setting.name == "command" => subsection.as_str(),
         Some(_) => return false,
-        None => entry.name.as_str(),
+        None => setting.name.as_str(),
     };
-    entry.section == "alias" && named.eq_ignore_ascii_case(name)
+    setting.section == "alias" && named.eq_ignore_ascii_case(name)
 }
 
 /// An alias with its value: a shell line, or words of git.
@@ -189,16 +190,16 @@ fn judge_alias(
     let Some(own) = split(value).filter(|own| !own.is_empty()) else { return };
     let own = own.into_iter().map(|(word, _)| word).chain(rest.iter().cloned());
     let words: Vec<String> = std::iter::once("git".to_owned()).chain(own).collect();
-    let inside = ProgramCall { seat: call.seat.within(at), ..call.clone() };
-    inside.judge_words(&words, 0, findings);
+    let call = ProgramCall { seat: call.seat.within(at), ..call.clone() };
+    call.judge_words(&words, 0, findings);
 }
 
 /// The contents of the user's own settings files.
 fn user_settings(call: &ProgramCall<'_>) -> Vec<GitSetting> {
-    const MOST: usize = 256 * 1024;
+    const MAX_BYTES: usize = 256 * 1024;
     let policy_cx = call.context.policy_cx;
     let files = [".gitconfig", ".config/git/config"].map(|file| policy_cx.place.home.join(file));
-    let read = files.iter().filter_map(|file| match policy_cx.world.read(file, MOST) {
+    let read = files.iter().filter_map(|file| match policy_cx.world.read(file, MAX_BYTES) {
         Contents::Bytes(bytes) => repository::parse(&bytes),
         Contents::Missing | Contents::Unreadable => None,
     });

@@ -3,7 +3,7 @@
 //!
 //! Each function only adds findings; a text it does not understand is raised.
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect;
 
 use super::findings::{DELETES, Findings, POWER};
@@ -50,14 +50,14 @@ pub use sed::sed;
 /// `date`: an operand that is not a format sets the clock.
 pub fn date(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).find(|(_, text)| !text.starts_with('+')) {
-        call.refuse("set", words::SETS_CLOCK, at, POWER, findings);
+        call.refuse("set", phrases::SETS_CLOCK, at, POWER, findings);
     }
 }
 
 /// `hostname NAME` gives the machine another name.
 pub fn hostname(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).next() {
-        call.refuse("set", words::SETS_HOSTNAME, at, POWER, findings);
+        call.refuse("set", phrases::SETS_HOSTNAME, at, POWER, findings);
     }
 }
 
@@ -65,7 +65,7 @@ pub fn hostname(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut 
 pub fn kill(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let everything = |(at, arg): &(usize, &String)| *at > 0 && *arg == "-1" || *arg == "1";
     if let Some((at, _)) = call.args.iter().enumerate().find(everything) {
-        call.refuse("all", words::KILLS_ALL, at, &[Effect::Irreversible], findings);
+        call.refuse("all", phrases::KILLS_ALL, at, &[Effect::Irreversible], findings);
     }
 }
 
@@ -74,7 +74,7 @@ pub fn kill_by_name(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &
     if let Some((at, _)) =
         operands(tokens).find(|(_, text)| ["", ".", ".*", "*", "^"].contains(text))
     {
-        call.refuse("all", words::KILLS_ALL, at, &[Effect::Irreversible], findings);
+        call.refuse("all", phrases::KILLS_ALL, at, &[Effect::Irreversible], findings);
     }
 }
 
@@ -85,7 +85,7 @@ pub fn printenv(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut 
         ["HOME", "USER", "SHELL", "LANG", "PWD", "TERM", "TZ", "EDITOR", "PATH", "LOGNAME"];
     let told = names.is_empty() || names.iter().any(|(_, name)| !harmless.contains(name));
     if told && !wrappers::prints_own_environment(call, tokens) {
-        call.ask("print", words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings);
+        call.ask("print", phrases::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings);
     }
 }
 
@@ -101,10 +101,10 @@ pub fn ps(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
     let format = |token: &&ArgToken<'_>| matches!(token.part, ArgPart::Flag { value: Some(v), .. } if v.contains("env"));
     let at = operands(tokens).find(odd).map(|(at, _)| at);
     if let Some(at) = at.or_else(|| tokens.iter().find(format).map(|token| token.at)) {
-        call.ask("print", words::PRINTS_ENVIRONMENT, at, &[Effect::Secret], findings);
+        call.ask("print", phrases::PRINTS_ENVIRONMENT, at, &[Effect::Secret], findings);
     }
     if call.is_busybox() {
-        call.ask("print", words::PRINTS_ARGUMENTS, 0, &[Effect::Secret], findings);
+        call.ask("print", phrases::PRINTS_ARGUMENTS, 0, &[Effect::Secret], findings);
     }
     call.insert(0, if cfg!(target_os = "macos") { "-c" } else { "c" }, findings);
 }
@@ -115,7 +115,7 @@ pub fn pgrep(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Fin
     let lists = args::find_flag(tokens, "-l|--list-name").is_some();
     if let (Some(token), true) = (full, lists && (cfg!(target_os = "macos") || call.is_busybox())) {
         let at = token.at;
-        call.ask("print", words::PRINTS_ARGUMENTS, at, &[Effect::Secret], findings);
+        call.ask("print", phrases::PRINTS_ARGUMENTS, at, &[Effect::Secret], findings);
     }
 }
 
@@ -132,7 +132,7 @@ pub fn removes(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut F
         if recursive
             && ["/", "", "~", "$HOME", "${HOME}", "/home", "/usr", "/etc", "/var"].contains(&text)
         {
-            call.refuse("root", words::REMOVES_ROOT, at, DELETES, findings);
+            call.refuse("root", phrases::REMOVES_ROOT, at, DELETES, findings);
         }
     }
 }
@@ -153,7 +153,7 @@ pub fn power(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Fin
         "switch-root",
     ];
     if let Some((at, _)) = operands(tokens).find(|(_, text)| words.contains(text)) {
-        call.refuse("power", words::POWER, at, POWER, findings);
+        call.refuse("power", phrases::POWER, at, POWER, findings);
     }
 }
 
@@ -163,7 +163,7 @@ pub fn system_settings(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings
         text.starts_with("set-") || (call.name == "sysctl" && text.contains('='))
     };
     if let Some((at, _)) = operands(tokens).find(set) {
-        call.refuse("set", words::CHANGES_SYSTEM, at, POWER, findings);
+        call.refuse("set", phrases::CHANGES_SYSTEM, at, POWER, findings);
     }
 }
 
@@ -178,7 +178,7 @@ pub fn disk(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
         let text = text.to_ascii_lowercase();
         verbs.iter().any(|verb| text.starts_with(verb))
     }) {
-        call.refuse("erase", words::DISK, at, DELETES, findings);
+        call.refuse("erase", phrases::DISK, at, DELETES, findings);
     }
 }
 

@@ -5,7 +5,7 @@
 //! added at the start; naming one is asked about. Where nothing can be left out, the user
 //! is asked.
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect;
 
 use super::super::args;
@@ -158,7 +158,7 @@ pub fn git_stash(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut
     }
     let untracked = args::find_flag(tokens, "-u|--include-untracked|--only-untracked").is_some();
     if untracked || call.tracked_files() != Some(Tracked::default()) {
-        let say = words::READS_SECRETS.with("program", "git stash");
+        let say = phrases::READS_SECRETS.with("program", "git stash");
         call.ask("credentials", say, 0, &[Effect::Secret], findings);
     }
 }
@@ -178,7 +178,7 @@ fn check_follow(
     let paths = operands(tokens).filter(|(at, text)| *at > end || path_exists(call, text));
     let paths: Vec<_> = paths.collect();
     if paths.is_empty() || !paths.iter().all(|(_, text)| file(text)) {
-        let say = words::READS_SECRETS.with("program", "git log --follow");
+        let say = phrases::READS_SECRETS.with("program", "git log --follow");
         call.ask("credentials", say, at, &[Effect::Secret], findings);
     }
 }
@@ -202,7 +202,7 @@ fn check_shown_objects(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings
 }
 
 fn add_number_finding(call: &ProgramCall<'_>, text: &str, at: usize, findings: &mut Findings) {
-    let say = words::GIT_NUMBER.with("arg", excerpt(text));
+    let say = phrases::GIT_NUMBER.with("arg", excerpt(text));
     call.ask("number", say, at, &[Effect::Secret], findings);
 }
 

@@ -17,7 +17,7 @@ const NPM: &[&str] = &[".npmrc"];
 const TOOLCHAIN: &[&str] = &["rust-toolchain", "rust-toolchain.toml"];
 const CARGO: &[&str] = &[".cargo/config", ".cargo/config.toml"];
 /// The most of a file of settings that is read, in bytes.
-const MOST: usize = 64 * 1024;
+const MAX_BYTES: usize = 64 * 1024;
 
 fn raise(call: &ProgramCall<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
@@ -27,7 +27,9 @@ fn raise(call: &ProgramCall<'_>, at: usize, findings: &mut Findings) {
 /// Files of these names in the folder or above it, where a program would look for them. The
 /// user's own in the home are not among them.
 fn project_files(call: &ProgramCall<'_>, names: &'static [&'static str]) -> Vec<PathBuf> {
-    let (policy_cx, cwd) = (call.context.policy_cx, &call.context.cwd);
+    let policy_cx = call.context.policy_cx;
+    let cwd = &call.context.cwd;
+
     let is_home = |folder: &Path| folder == policy_cx.place.home;
     let folders = cwd.ancestors().take_while(|folder| !is_home(folder));
     let files = folders.flat_map(|folder| names.iter().map(move |name| folder.join(name)));
@@ -87,7 +89,7 @@ pub fn cargo_fmt(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut
         || operands(tokens).any(|(_, text)| text == "--check");
     let world = call.context.policy_cx.world;
     // A key may be written with escapes, and be in a file that this one includes.
-    let names_alias = |file: &PathBuf| match world.read(file, MOST) {
+    let names_alias = |file: &PathBuf| match world.read(file, MAX_BYTES) {
         Contents::Bytes(bytes) => {
             let text = String::from_utf8_lossy(&bytes);
             ["alias", "include", "\\"].iter().any(|part| text.contains(part))

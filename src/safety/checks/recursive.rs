@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect;
 
 use super::super::args;
@@ -19,7 +19,7 @@ pub fn grep(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
     let given = args::find_flag(tokens, "-e|--regexp|-f|--file").is_some();
     check_start_folders(call, operands(tokens).skip(usize::from(!given)), findings);
     if call.is_busybox() {
-        let say = words::READS_SECRETS.with("program", call.name.to_owned());
+        let say = phrases::READS_SECRETS.with("program", call.name.to_owned());
         call.ask("recursive", say, at, &[Effect::Secret], findings);
         return;
     }
@@ -99,7 +99,7 @@ pub fn ls(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
     operands(tokens).for_each(|(at, text)| call.check_read(text, at, findings));
     if let Some(token) = args::find_flag(tokens, "-L|--dereference") {
         let text = call.args.get(token.at).map_or("", String::as_str);
-        let say = words::FOLLOWS_LINKS.with("arg", excerpt(text));
+        let say = phrases::FOLLOWS_LINKS.with("arg", excerpt(text));
         call.ask("follow", say, token.at, OUT, findings);
     }
 }
@@ -166,7 +166,7 @@ pub(super) fn check_split_output(
 
 fn add_split_finding(call: &ProgramCall<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
-    let say = words::SPLITS_OUTPUT.with("arg", excerpt(text));
+    let say = phrases::SPLITS_OUTPUT.with("arg", excerpt(text));
     call.ask("pieces", say, at, &[Effect::Secret], findings);
 }
 
@@ -195,7 +195,9 @@ fn is_marked_number(way: &str) -> bool {
 /// The longest run of signs that a pattern spells out, in each of its dialects. `None`: they
 /// may read it differently.
 fn literal_run(way: &str) -> Option<usize> {
-    let (mut longest, mut now) = (0_usize, 0_usize);
+    let mut longest = 0_usize;
+    let mut now = 0_usize;
+
     let mut rest = way;
     while let Some(c) = rest.chars().next() {
         rest = rest.get(c.len_utf8()..)?;
@@ -278,7 +280,7 @@ pub fn diff(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
     }
     for (at, text) in folders {
         if let Some(odd) = find_escape(call, text, deep) {
-            let say = words::FOLDER_HOLDS.with("path", excerpt(&odd));
+            let say = phrases::FOLDER_HOLDS.with("path", excerpt(&odd));
             call.ask("follow", say, at, OUT, findings);
         }
     }
@@ -297,7 +299,7 @@ fn insert_diff_excludes(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], finding
 }
 
 /// Entries of a folder, at any depth, that are looked at.
-const MOST_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// A link that leads out, or a file of credentials, that a program meets which goes
 /// through a folder and follows links. Also the folder itself, where it holds too much.
@@ -305,7 +307,9 @@ fn find_escape(call: &ProgramCall<'_>, text: &str, deep: bool) -> Option<String>
     let policy_cx = call.context.policy_cx;
     let world = policy_cx.world;
     let mut seen = vec![world.resolve(&call.context.cwd.join(text))];
-    let (mut next, mut left) = (0, MOST_ENTRIES);
+    let mut next = 0;
+    let mut left = MAX_ENTRIES;
+
     while let Some(folder) = seen.get(next).cloned() {
         next += 1;
         let entries = world.entries(&folder, left + 1);

@@ -1,6 +1,6 @@
 //! Words that take things down on other machines and in containers, and words that send there.
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect;
 
 use super::super::findings::{DELETES, Findings, POWER, REMOTE, excerpt};
@@ -27,7 +27,7 @@ pub fn docker(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Finding
         {
             call.refuse(
                 "host",
-                words::CONTAINER_HOST.with("arg", excerpt(arg)),
+                phrases::CONTAINER_HOST.with("arg", excerpt(arg)),
                 at,
                 POWER,
                 findings,
@@ -50,7 +50,7 @@ pub fn destroys(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findi
             || arg.starts_with("delete-")
     };
     if let Some(at) = call.args.iter().position(grave) {
-        call.refuse("destroy", words::CLOUD_DESTROYS, at, REMOTE, findings);
+        call.refuse("destroy", phrases::CLOUD_DESTROYS, at, REMOTE, findings);
     }
 }
 
@@ -59,7 +59,7 @@ pub fn prune(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Fin
     let volume = call.id.ends_with(".volume");
     let grave = |text: &str| text == "prune" || (volume && matches!(text, "rm" | "remove"));
     if let Some((at, _)) = operands(tokens).find(|(_, text)| grave(text)) {
-        call.refuse("prune", words::CLOUD_DESTROYS, at, DELETES, findings);
+        call.refuse("prune", phrases::CLOUD_DESTROYS, at, DELETES, findings);
     }
 }
 
@@ -67,10 +67,10 @@ pub fn prune(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Fin
 pub fn forge(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let at = |word: &str| call.args.iter().position(|arg| arg == word);
     if let Some(at) = at("delete").or_else(|| at("DELETE")).or_else(|| at("-XDELETE")) {
-        call.refuse("delete", words::CLOUD_DESTROYS, at, REMOTE, findings);
+        call.refuse("delete", phrases::CLOUD_DESTROYS, at, REMOTE, findings);
     }
     if let Some(at) = at("token").or_else(|| at("--show-token")) {
-        call.ask("token", words::SHOWS_SECRETS, at, &[Effect::Secret], findings);
+        call.ask("token", phrases::SHOWS_SECRETS, at, &[Effect::Secret], findings);
     }
 }
 
@@ -93,8 +93,9 @@ const METHODS: &[&str] = &["POST", "PUT", "PATCH", "DELETE"];
 
 /// Whether a call sends something to another machine.
 pub fn sends(call: &ProgramCall<'_>, effects: &[Effect]) -> bool {
-    let (uses_network, runs) =
-        (effects.contains(&Effect::Network), effects.contains(&Effect::Exec));
+    let uses_network = effects.contains(&Effect::Network);
+    let runs = effects.contains(&Effect::Exec);
+
     let program = call.id.split('.').next().unwrap_or_default();
     if !uses_network && !runs {
         return false;

@@ -1,7 +1,7 @@
 //! Checks `sed` scripts. Only printing, deleting or replacing on the way to standard output
 //! is L0.
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect;
 
 use super::super::args;
@@ -35,7 +35,7 @@ pub fn sed(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
 
 fn sed_script(script: &str, at: usize, call: &ProgramCall<'_>, findings: &mut Findings) {
     if !is_plain_script(script) {
-        call.ask("script", words::SED_SCRIPT, at, &[Effect::Write], findings);
+        call.ask("script", phrases::SED_SCRIPT, at, &[Effect::Write], findings);
     }
 }
 
@@ -66,9 +66,9 @@ const READINGS: &[Brackets] = &[
 /// brackets finds the same commands at the same places.
 fn is_plain_script(script: &str) -> bool {
     let mut readings = READINGS.iter().map(|brackets| {
-        let mut reader =
+        let mut parser =
             SedParser { text: script, at: 0, brackets: *brackets, boundaries: Vec::new() };
-        reader.script().then_some(reader.boundaries)
+        parser.script().then_some(parser.boundaries)
     });
     match readings.next().flatten() {
         Some(first) => readings.all(|marks| marks.as_ref() == Some(&first)),

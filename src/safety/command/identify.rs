@@ -1,7 +1,7 @@
 //! Finds what the name of a command refers to: a program of the system, one of the project,
 //! or an unknown one.
 
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::{Effect, Tier};
 
 use super::super::findings::{Findings, excerpt};
@@ -18,17 +18,17 @@ pub fn identify<'n>(
     findings: &mut Findings,
 ) -> Option<(&'n str, ProgramOwner)> {
     if BUILT_IN.contains(&name) {
-        let say = words::PROGRAM_BUILT_IN.with("program", name.to_owned());
+        let say = phrases::PROGRAM_BUILT_IN.with("program", name.to_owned());
         findings.add("program.builtin", Tier::L2, say, named, &[Effect::Exec]);
         return None;
     }
     let policy_cx = context.policy_cx;
     if let Some(own) = own_program(name, context) {
         let why = match own.kind {
-            Shelf::Manager => words::PROGRAM_OF_MANAGER,
-            Shelf::Toolchain => words::PROGRAM_OF_TOOLCHAIN,
-            Shelf::Venv => words::PROGRAM_OF_VENV,
-            Shelf::NodeModules | Shelf::Vendor | Shelf::Listed => words::PROGRAM_OF_FOLDER,
+            Shelf::Manager => phrases::PROGRAM_OF_MANAGER,
+            Shelf::Toolchain => phrases::PROGRAM_OF_TOOLCHAIN,
+            Shelf::Venv => phrases::PROGRAM_OF_VENV,
+            Shelf::NodeModules | Shelf::Vendor | Shelf::Listed => phrases::PROGRAM_OF_FOLDER,
         };
         let folder = excerpt(&own.folder.to_string_lossy());
         let say = why.with("program", excerpt(name)).with("folder", folder);
@@ -55,11 +55,11 @@ pub fn identify<'n>(
             .any(|e| e.trim_start_matches('+') == path.as_os_str())
     });
     let (rule, tier, why) = if listed {
-        ("program.path", Tier::L1, words::PROGRAM_ADDED)
+        ("program.path", Tier::L1, phrases::PROGRAM_ADDED)
     } else if policy_cx.place.contains(&real) {
-        ("program.path", Tier::L1, words::PROGRAM_OF_WORKSPACE)
+        ("program.path", Tier::L1, phrases::PROGRAM_OF_WORKSPACE)
     } else {
-        ("program.outside", unknown_tier(context), words::PROGRAM_OUTSIDE)
+        ("program.outside", unknown_tier(context), phrases::PROGRAM_OUTSIDE)
     };
     let say = why.with("program", excerpt(name)).with("path", excerpt(&real.to_string_lossy()));
     findings.add(rule, tier, say, named, &[Effect::Exec]);
@@ -96,14 +96,14 @@ pub fn check_allow_list(
     findings: &mut Findings,
 ) {
     if !context.policy_cx.policy.allows(short, has_row) && tools::is_tool(name) {
-        let say = words::PROGRAM_IS_TOOL.with("tool", name.to_owned());
+        let say = phrases::PROGRAM_IS_TOOL.with("tool", name.to_owned());
         findings.add("program.tool", Tier::L2, say, named, &[Effect::Exec]);
     } else if !context.policy_cx.policy.allows(short, has_row) {
         let say =
-            words::PROGRAM_UNKNOWN.with("program", excerpt(name)).with("name", excerpt(short));
+            phrases::PROGRAM_UNKNOWN.with("program", excerpt(name)).with("name", excerpt(short));
         findings.add("program.unknown", unknown_tier(context), say, named, &[Effect::Exec]);
     } else if !has_row {
-        let say = words::PROGRAM_ADDED.with("program", excerpt(name));
+        let say = phrases::PROGRAM_ADDED.with("program", excerpt(name));
         findings.add("program.added", Tier::L1, say, named, &[Effect::Exec]);
     }
 }

@@ -13,9 +13,9 @@ use sha2::{Digest, Sha256};
 use super::values::has_letter_and_digit;
 
 /// A shorter run is not decoded.
-const SHORTEST_RUN: usize = 24;
+const MIN_RUN: usize = 24;
 /// A longer one holds a picture or a program.
-const LONGEST_RUN: usize = 64 * 1024;
+const MAX_RUN: usize = 64 * 1024;
 /// How much of a run is decoded first: it must be text.
 const TRIED: usize = 24;
 
@@ -82,10 +82,10 @@ fn rotated(letter: char) -> char {
 
 /// The long runs of base64 or hexadecimal digits that are text, with that text.
 pub(super) fn decoded_runs(text: &str) -> impl Iterator<Item = (Range<usize>, String)> {
-    long_runs(text, SHORTEST_RUN, |byte| {
+    long_runs(text, MIN_RUN, |byte| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
     })
-    .filter(|run| run.len() <= LONGEST_RUN)
+    .filter(|run| run.len() <= MAX_RUN)
     .filter_map(|run| Some((run.clone(), decode(text.get(run)?)?)))
 }
 

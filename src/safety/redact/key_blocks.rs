@@ -12,7 +12,7 @@ const LINE: usize = 40;
 /// The longest body.
 const BODY: usize = 64 * 1024;
 
-pub(super) fn find_key_blocks(text: &str, hits: &mut Vec<SecretSpan>) {
+pub(super) fn find_key_blocks(text: &str, spans: &mut Vec<SecretSpan>) {
     let mut done = 0;
     for (at, _) in text.match_indices("BEGIN ") {
         if at >= done
@@ -20,7 +20,7 @@ pub(super) fn find_key_blocks(text: &str, hits: &mut Vec<SecretSpan>) {
             && let Some(body) = body_after(text, from)
         {
             done = body.end;
-            hits.push(SecretSpan::new("private-key".into(), body.start, body.end));
+            spans.push(SecretSpan::new("private-key".into(), body.start, body.end));
         }
     }
     for (at, _) in text.match_indices("END ") {
@@ -28,7 +28,7 @@ pub(super) fn find_key_blocks(text: &str, hits: &mut Vec<SecretSpan>) {
         if mark_end(text, at).is_some()
             && let Some(body) = body_before(text, mark)
         {
-            hits.push(SecretSpan::new("private-key".into(), body.start, body.end));
+            spans.push(SecretSpan::new("private-key".into(), body.start, body.end));
         }
     }
 }
@@ -67,7 +67,9 @@ fn body_after(text: &str, from: usize) -> Option<Range<usize>> {
     if let Some(body) = end.filter(|body| !body.contains("BEGIN ") && is_dense(body)) {
         return Some(from..from + last_run_end(body));
     }
-    let (mut at, mut end) = (0, 0);
+    let mut at = 0;
+    let mut end = 0;
+
     for line in rest.split_inclusive('\n') {
         if is_dense(line) || end > 0 && is_tail(line) {
             end = at + last_run_end(line);
@@ -82,7 +84,9 @@ fn body_after(text: &str, from: usize) -> Option<Range<usize>> {
 /// A block whose beginning was cut off.
 fn body_before(text: &str, to: usize) -> Option<Range<usize>> {
     let head = text.get(text.floor_char_boundary(to.saturating_sub(BODY))..to)?;
-    let (mut at, mut begin) = (to, None);
+    let mut at = to;
+    let mut begin = None;
+
     for (back, line) in head.split_inclusive('\n').rev().enumerate() {
         let longest = line.split(|c: char| !c.is_ascii() || !is_digit(c as u8)).map(str::len).max();
         let whole = is_dense(line) && longest.is_some_and(|len| len >= LINE);

@@ -87,24 +87,24 @@ impl Lookahead {
 const QUOTES: [u8; 3] = [b'"', b'\'', b'`'];
 
 /// Adds the value that follows its name.
-pub(super) fn find_named_secrets(text: &str, hits: &mut Vec<SecretSpan>) {
+pub(super) fn find_named_secrets(text: &str, spans: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
-    let mut ahead = Lookahead::default();
+    let mut lookahead = Lookahead::default();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         let hit = match byte {
-            b'=' | b':' => match_assignment(text, at, 1, &mut ahead),
+            b'=' | b':' => match_assignment(text, at, 1, &mut lookahead),
             0xef if text.get(at..).is_some_and(|rest| rest.starts_with(WIDE_SIGNS)) => {
-                match_assignment(text, at, WIDE_SIGNS[0].len_utf8(), &mut ahead)
+                match_assignment(text, at, WIDE_SIGNS[0].len_utf8(), &mut lookahead)
             }
             b'>' => match_element(text, at),
-            b'-' => match_flag(text, at, &mut ahead),
+            b'-' => match_flag(text, at, &mut lookahead),
             _ => None,
         };
         at = match hit {
             Some(hit) => {
                 let end = hit.end;
-                hits.push(hit);
+                spans.push(hit);
                 end.max(at + 1)
             }
             None => at + 1,
@@ -119,7 +119,7 @@ fn match_assignment(
     text: &str,
     at: usize,
     len: usize,
-    ahead: &mut Lookahead,
+    lookahead: &mut Lookahead,
 ) -> Option<SecretSpan> {
     let bytes = text.as_bytes();
     let (before, sign) = (at.checked_sub(1).and_then(|at| bytes.get(at)), bytes.get(at)?);
@@ -144,7 +144,7 @@ fn match_assignment(
     let blanks =
         text.get(right..)?.len() - text.get(right..)?.trim_start_matches([' ', '\t']).len();
     let is_colon = *sign != b'=';
-    let mut value = value_at(text, right + blanks, is_colon, ahead)?;
+    let mut value = value_at(text, right + blanks, is_colon, lookahead)?;
     if let Some(words) = phrase_at(text, class, &value) {
         value = words;
     }
@@ -199,7 +199,7 @@ fn match_element(text: &str, at: usize) -> Option<SecretSpan> {
 }
 
 /// `--password value`, `-storepass value`
-fn match_flag(text: &str, at: usize, ahead: &mut Lookahead) -> Option<SecretSpan> {
+fn match_flag(text: &str, at: usize, lookahead: &mut Lookahead) -> Option<SecretSpan> {
     let before = at.checked_sub(1).and_then(|at| text.as_bytes().get(at));
     let begins = before.is_none_or(|byte| byte.is_ascii_whitespace() || b"\"'`(=".contains(byte));
     let dashes = text.get(at..)?.bytes().take_while(|byte| *byte == b'-').count();
@@ -214,7 +214,7 @@ fn match_flag(text: &str, at: usize, ahead: &mut Lookahead) -> Option<SecretSpan
     let list = rest.strip_prefix(['"', '\'']).and_then(|rest| rest.strip_prefix(','));
     let value = list.map(|it| it.trim_start()).filter(|it| it.starts_with(['"', '\'']));
     let value = value.or_else(|| rest.strip_prefix(' '))?;
-    let value = value_at(text, text.len() - value.len(), false, ahead)?;
+    let value = value_at(text, text.len() - value.len(), false, lookahead)?;
     let plain = !value.text.starts_with('-');
     (plain && is_secret(BindingForm::Flag, class, name, &value))
         .then(|| secret_span(class, at, &value))
@@ -284,7 +284,7 @@ fn value_at<'t>(
     text: &'t str,
     at: usize,
     typed: bool,
-    ahead: &mut Lookahead,
+    lookahead: &mut Lookahead,
 ) -> Option<CandidateValue<'t>> {
     let rest = text.get(at..)?;
     let bytes = rest.as_bytes();
@@ -293,7 +293,7 @@ fn value_at<'t>(
         let (mark, next) = rest.split_once('\n').filter(|(mark, _)| mark.trim_end().len() <= 2)?;
         let body = next.trim_start_matches(' ');
         let begin = at + mark.len() + 1 + next.len() - body.len();
-        return Some(trim_value(text, begin, ahead.bare_end(text, begin), false));
+        return Some(trim_value(text, begin, lookahead.bare_end(text, begin), false));
     }
     let skip = match bytes {
         [b'\\', b'"' | b'\'', ..] => 1,
@@ -302,14 +302,14 @@ fn value_at<'t>(
     };
     if let Some(quote @ (b'"' | b'\'' | b'`')) = bytes.get(skip).copied() {
         let start = at + skip + 1;
-        let end = ahead.closing_quote(text, start, quote)?;
+        let end = lookahead.closing_quote(text, start, quote)?;
         return Some(trim_value(text, start, end, true));
     }
     // `let name: Type = "value"`
-    if typed && let Some(value) = value_after_type(text, at, ahead) {
+    if typed && let Some(value) = value_after_type(text, at, lookahead) {
         return Some(value);
     }
-    Some(trim_value(text, at, ahead.bare_end(text, at), false))
+    Some(trim_value(text, at, lookahead.bare_end(text, at), false))
 }
 
 /// A phrase of several words without quotes, up to the end of its line.
@@ -335,7 +335,7 @@ fn phrase_at<'t>(
 fn value_after_type<'t>(
     text: &'t str,
     at: usize,
-    ahead: &mut Lookahead,
+    lookahead: &mut Lookahead,
 ) -> Option<CandidateValue<'t>> {
     let rest = text.get(at..)?;
     let of_type = |c: char| c.is_ascii_alphanumeric() || " &'<>_:?[]|".contains(c);
@@ -343,7 +343,7 @@ fn value_after_type<'t>(
     let len = rest.find(|c| !of_type(c)).filter(|len| *len > 0 && *len < NAME)?;
     let value = rest.get(len..)?.strip_prefix('=')?.trim_start_matches(' ');
     let start = at + rest.len() - value.len();
-    value.starts_with(['"', '\'']).then(|| value_at(text, start, false, ahead)).flatten()
+    value.starts_with(['"', '\'']).then(|| value_at(text, start, false, lookahead)).flatten()
 }
 
 fn trim_value(text: &str, start: usize, end: usize, quoted: bool) -> CandidateValue<'_> {
@@ -381,21 +381,21 @@ fn is_secret(form: BindingForm, class: NameClass, name: &str, value: &CandidateV
         return value.quoted && (is_mixed || is_passphrase(class, looked, is_set));
     }
     let speaks = values::contains_secret_word(looked) || values::starts_with_secret_name(&lower);
-    let look =
+    let check =
         SecretCheck { form, class, value, text: looked, lower: &lower, is_secret_name: speaks };
     match (form, value.quoted) {
-        (BindingForm::Variable, _) => look.is_variable_secret(name),
-        (BindingForm::Flag, _) => look.is_flag_secret(),
-        (BindingForm::Spaced, false) => !look.is_code() && look.is_spaced_secret(),
-        _ if speaks || look.is_label() || look.is_common() => false,
-        (BindingForm::Field, _) => !look.is_code() && look.is_field_secret(name),
-        (BindingForm::Capitals, true) => look.is_quoted_secret(name, true),
+        (BindingForm::Variable, _) => check.is_variable_secret(name),
+        (BindingForm::Flag, _) => check.is_flag_secret(),
+        (BindingForm::Spaced, false) => !check.is_code() && check.is_spaced_secret(),
+        _ if speaks || check.is_label() || check.is_common() => false,
+        (BindingForm::Field, _) => !check.is_code() && check.is_field_secret(name),
+        (BindingForm::Capitals, true) => check.is_quoted_secret(name, true),
         (BindingForm::Colon | BindingForm::Tight | BindingForm::Spaced, true) => {
-            look.is_quoted_secret(name, false)
+            check.is_quoted_secret(name, false)
         }
-        (BindingForm::Capitals, false) => !look.is_code() && look.is_constant_secret(),
+        (BindingForm::Capitals, false) => !check.is_code() && check.is_constant_secret(),
         (BindingForm::Colon | BindingForm::Tight, false) => {
-            !look.is_code() && look.is_bare_secret(name)
+            !check.is_code() && check.is_bare_secret(name)
         }
     }
 }

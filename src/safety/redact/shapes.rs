@@ -77,7 +77,7 @@ impl RequiredSuffix {
             Following::Literal => {
                 let name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
                 // Looked at from each word in a long name, all of it would take squared time.
-                let end = rest.char_indices().nth(LONGEST_NAME).map_or(rest.len(), |(at, _)| at);
+                let end = rest.char_indices().nth(MAX_NAME).map_or(rest.len(), |(at, _)| at);
                 let rest = rest.get(..end).unwrap_or_default();
                 let rest = rest.trim_start_matches(name).trim_start_matches(QUOTES);
                 let value = rest.trim_start_matches([',', '(', ' ', '\t', '\n', '\r']);
@@ -97,7 +97,7 @@ impl RequiredSuffix {
 }
 
 /// The most characters from a word in a name to the quoted text it is given.
-const LONGEST_NAME: usize = 128;
+const MAX_NAME: usize = 128;
 
 const QUOTES: [char; 4] = ['"', '\'', '`', '\\'];
 
@@ -226,7 +226,7 @@ static LITERAL_WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 });
 
 /// Looks at each such name alone: there are many quoted texts, and few with one.
-pub(super) fn find_literals(text: &str, hits: &mut Vec<SecretSpan>) {
+pub(super) fn find_literals(text: &str, spans: &mut Vec<SecretSpan>) {
     let part = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     let mut done = 0;
     for found in LITERAL_WORDS.iter().flat_map(|words| words.find_iter(text)) {
@@ -241,7 +241,7 @@ pub(super) fn find_literals(text: &str, hits: &mut Vec<SecretSpan>) {
         let digits = |c: char| !c.is_ascii_alphabetic() && c != '_';
         let start = found.start() - begun.trim_start_matches(digits).len();
         let near = text.get(start..).unwrap_or_default();
-        let near = near.get(..near.floor_char_boundary(4 * LONGEST_NAME)).unwrap_or_default();
+        let near = near.get(..near.floor_char_boundary(4 * MAX_NAME)).unwrap_or_default();
         let Some(groups) = LITERAL.as_ref().and_then(|regex| regex.captures(near)) else {
             continue;
         };
@@ -251,7 +251,7 @@ pub(super) fn find_literals(text: &str, hits: &mut Vec<SecretSpan>) {
         if is_given_literal(text, start, name, secret.as_str()) {
             let span =
                 SecretSpan::new("secret".into(), start + secret.start(), start + secret.end());
-            hits.push(SecretSpan { from: start, learned: true, ..span });
+            spans.push(SecretSpan { from: start, learned: true, ..span });
             done = start + secret.end();
         }
     }
@@ -311,24 +311,24 @@ const COMMAND_HINTS: &[RequiredSuffix] = &[
 
 /// Adds the matches of one shape in a text.
 pub(super) fn find_matches(
-    shape: &SecretPattern,
+    pattern: &SecretPattern,
     regex: &Regex,
     text: &str,
-    hits: &mut Vec<SecretSpan>,
+    spans: &mut Vec<SecretSpan>,
 ) {
     let mut at = 0;
     while let Some(groups) = regex.captures_at(text, at) {
         let Some(whole) = groups.get(0) else { return };
         let secret = groups.name("s").unwrap_or(whole);
         let name = groups.name("n");
-        let found = PatternMatch { text, secret: secret.as_str(), end: secret.end(), name };
-        if (shape.confirm)(&found) {
-            hits.push(SecretSpan {
-                kind: shape.kind.into(),
+        let pattern_match = PatternMatch { text, secret: secret.as_str(), end: secret.end(), name };
+        if (pattern.confirm)(&pattern_match) {
+            spans.push(SecretSpan {
+                kind: pattern.kind.into(),
                 from: whole.start(),
                 start: secret.start(),
                 end: secret.end(),
-                learned: shape.kind != "private-key",
+                learned: pattern.kind != "private-key",
             });
             at = secret.end();
         } else {
@@ -349,23 +349,23 @@ fn always(_: &PatternMatch<'_>) -> bool {
     true
 }
 
-fn has_digit(found: &PatternMatch<'_>) -> bool {
-    found.secret.contains(|c: char| c.is_ascii_digit())
+fn has_digit(pattern_match: &PatternMatch<'_>) -> bool {
+    pattern_match.secret.contains(|c: char| c.is_ascii_digit())
 }
 
-fn is_not_masked(found: &PatternMatch<'_>) -> bool {
-    !found.secret.contains('‹')
+fn is_not_masked(pattern_match: &PatternMatch<'_>) -> bool {
+    !pattern_match.secret.contains('‹')
 }
 
 /// Nothing of the token's own alphabet follows, and it is not a long name.
-fn is_token_end(found: &PatternMatch<'_>) -> bool {
-    let next = found.text.get(found.end..).and_then(|rest| rest.chars().next());
+fn is_token_end(pattern_match: &PatternMatch<'_>) -> bool {
+    let next = pattern_match.text.get(pattern_match.end..).and_then(|rest| rest.chars().next());
     let goes_on = next.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    !goes_on && found.secret.contains(|c: char| c.is_ascii_uppercase())
+    !goes_on && pattern_match.secret.contains(|c: char| c.is_ascii_uppercase())
 }
 
-fn is_not_placeholder(found: &PatternMatch<'_>) -> bool {
-    !is_placeholder(found.secret)
+fn is_not_placeholder(pattern_match: &PatternMatch<'_>) -> bool {
+    !is_placeholder(pattern_match.secret)
 }
 
 /// A quoted text given to a name by a call or a statement.
@@ -416,12 +416,12 @@ fn gives_value(call: &str, value: &str) -> bool {
         || !function.is_empty() && has_letter_and_digit(value)
 }
 
-fn is_given_quoted(found: &PatternMatch<'_>) -> bool {
-    found.name.is_some_and(|name| is_judged(name.as_str(), found.secret, true))
+fn is_given_quoted(pattern_match: &PatternMatch<'_>) -> bool {
+    pattern_match.name.is_some_and(|name| is_judged(name.as_str(), pattern_match.secret, true))
 }
 
-fn is_given_bare(found: &PatternMatch<'_>) -> bool {
-    found.name.is_some_and(|name| is_judged(name.as_str(), found.secret, false))
+fn is_given_bare(pattern_match: &PatternMatch<'_>) -> bool {
+    pattern_match.name.is_some_and(|name| is_judged(name.as_str(), pattern_match.secret, false))
 }
 
 fn is_judged(name: &str, value: &str, quoted: bool) -> bool {
@@ -430,30 +430,30 @@ fn is_judged(name: &str, value: &str, quoted: bool) -> bool {
 }
 
 /// It ends in what no name ends in: digits of a key, or many of a hash.
-fn is_named_token(found: &PatternMatch<'_>) -> bool {
-    let parts = || found.secret.split(['_', '-']).filter(|part| part.len() >= 20);
+fn is_named_token(pattern_match: &PatternMatch<'_>) -> bool {
+    let parts = || pattern_match.secret.split(['_', '-']).filter(|part| part.len() >= 20);
     let hex = |part: &str| part.len() >= 32 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
     let mixed = |part: &str| part.contains(|c: char| c.is_ascii_uppercase()) && is_varied(part);
     parts().any(|part| mixed(part) || hex(part) && has_letter_and_digit(part))
 }
 
-fn is_long_random(found: &PatternMatch<'_>) -> bool {
-    has_letter_and_digit(found.secret) && is_not_placeholder(found)
+fn is_long_random(pattern_match: &PatternMatch<'_>) -> bool {
+    has_letter_and_digit(pattern_match.secret) && is_not_placeholder(pattern_match)
 }
 
 /// Random letters and digits after a word that names a secret.
-fn is_varied_token(found: &PatternMatch<'_>) -> bool {
-    is_varied(found.secret) && is_not_placeholder(found)
+fn is_varied_token(pattern_match: &PatternMatch<'_>) -> bool {
+    is_varied(pattern_match.secret) && is_not_placeholder(pattern_match)
 }
 
 /// An option of a command, and no option that follows it.
-fn is_option_value(found: &PatternMatch<'_>) -> bool {
-    !found.secret.starts_with(['-', '/', '\\']) && is_not_placeholder(found)
+fn is_option_value(pattern_match: &PatternMatch<'_>) -> bool {
+    !pattern_match.secret.starts_with(['-', '/', '\\']) && is_not_placeholder(pattern_match)
 }
 
 /// No word that prose goes on with.
-fn is_unlike_word(found: &PatternMatch<'_>) -> bool {
-    !is_placeholder(found.secret)
-        && !found.secret.starts_with('/')
-        && !lines::is_common_word(&found.secret.to_ascii_lowercase())
+fn is_unlike_word(pattern_match: &PatternMatch<'_>) -> bool {
+    !is_placeholder(pattern_match.secret)
+        && !pattern_match.secret.starts_with('/')
+        && !lines::is_common_word(&pattern_match.secret.to_ascii_lowercase())
 }

@@ -39,8 +39,8 @@ struct SecretColumn {
     place: usize,
 }
 
-pub(super) fn find_in_tables(text: &str, hits: &mut Vec<SecretSpan>) {
-    find_in_inserts(text, hits);
+pub(super) fn find_in_tables(text: &str, spans: &mut Vec<SecretSpan>) {
+    find_in_inserts(text, spans);
     let mut at = 0;
     let mut table: Option<Heading> = None;
     for line in text.split_inclusive('\n') {
@@ -55,7 +55,7 @@ pub(super) fn find_in_tables(text: &str, hits: &mut Vec<SecretSpan>) {
             let is_row = cells.len() == heading.count;
             // An empty cell leaves no trace among blanks: the place tells.
             if is_row || heading.ruling == Ruling::Blanks && cells.len() > 1 {
-                hits.extend(heading.columns.iter().filter_map(|column| {
+                spans.extend(heading.columns.iter().filter_map(|column| {
                     let cell = if is_row {
                         cells.get(column.index)?
                     } else {
@@ -78,7 +78,7 @@ static INSERT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// `INSERT INTO users (name, password) VALUES ('ann', '…'), …`
-fn find_in_inserts(text: &str, hits: &mut Vec<SecretSpan>) {
+fn find_in_inserts(text: &str, spans: &mut Vec<SecretSpan>) {
     for found in INSERT.iter().flat_map(|insert| insert.captures_iter(text)) {
         let names = found.name("names").map_or("", |names| names.as_str()).split(',');
         let classes: Vec<Option<NameClass>> = names
@@ -94,7 +94,7 @@ fn find_in_inserts(text: &str, hits: &mut Vec<SecretSpan>) {
         {
             let (row, end) = values_of_row(text, at + 1);
             for (value, class) in row.into_iter().zip(&classes) {
-                hits.extend(class.and_then(|class| secret_in(text, &value, class, 0)));
+                spans.extend(class.and_then(|class| secret_in(text, &value, class, 0)));
             }
             let rest = text
                 .get(end..)
@@ -107,7 +107,10 @@ fn find_in_inserts(text: &str, hits: &mut Vec<SecretSpan>) {
 
 /// The values up to a closing bracket, without their quotes, and where that is.
 fn values_of_row(text: &str, at: usize) -> (Vec<Range<usize>>, usize) {
-    let (mut values, mut begin, mut quoted) = (Vec::new(), at, false);
+    let mut values = Vec::new();
+    let mut begin = at;
+    let mut quoted = false;
+
     let rest = text.get(at..).unwrap_or_default();
     for (index, c) in rest.char_indices().map(|(index, c)| (at + index, c)) {
         quoted ^= c == '\'';

@@ -75,7 +75,7 @@ pub(super) fn beginnings() -> impl Iterator<Item = &'static str> {
 }
 
 /// Adds the token that begins with this, in capitals or not.
-pub(super) fn find_token(text: &str, number: usize, at: Range<usize>, hits: &mut Vec<SecretSpan>) {
+pub(super) fn find_token(text: &str, number: usize, at: Range<usize>, spans: &mut Vec<SecretSpan>) {
     let Some((word, inside, (kind, alphabet, least))) = BEGINNINGS.get(number) else { return };
     if text.get(at.clone()) != Some(*word) || !inside && !begins_word(text.as_bytes(), at.start) {
         return;
@@ -85,7 +85,7 @@ pub(super) fn find_token(text: &str, number: usize, at: Range<usize>, hits: &mut
     let token = rest.get(..len).unwrap_or_default().trim_end_matches(['.', '-', '/']);
     if token.len() >= *least && has_digit(token) && (*inside || alphabet.is_likely(token)) {
         let span = SecretSpan::new((*kind).into(), at.start, at.end + token.len());
-        hits.push(SecretSpan { learned: true, ..span });
+        spans.push(SecretSpan { learned: true, ..span });
     }
 }
 

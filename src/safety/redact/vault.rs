@@ -16,7 +16,7 @@ pub(super) const MARK: &str = "‹secret:";
 pub(super) const OLD_MARK: &str = "‹redacted:";
 
 /// All values that are remembered, in bytes. What comes later is masked for good.
-const MOST: usize = 8 * 1024 * 1024;
+const MAX_BYTES: usize = 8 * 1024 * 1024;
 /// Values that are masked wherever they appear.
 const LEARNED: usize = 2_000;
 /// Of them, those that are known in their encodings too.
@@ -24,9 +24,9 @@ const ENCODED: usize = 250;
 /// Digits of a tag, unless another value has the same.
 const DIGITS: usize = 4;
 /// The longest mask, in bytes.
-const LONGEST: usize = 160;
+const MAX_LENGTH: usize = 160;
 /// The longest name in one, in bytes: beside it there is room for the longest tag.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// The values are in memory and nowhere else.
 #[derive(Default)]
@@ -143,7 +143,7 @@ impl Inner {
         let tags = lengths.filter_map(|len| hash.get(..len));
         let tag = tags.into_iter().find(|tag| !self.owners.contains_key(*tag));
         let tag = tag.unwrap_or(&hash).to_owned();
-        if self.bytes + value.len() <= MOST {
+        if self.bytes + value.len() <= MAX_BYTES {
             self.bytes += value.len();
             let value: Arc<str> = value.into();
             self.owners.insert(tag.clone(), Arc::clone(&value));
@@ -167,7 +167,9 @@ pub(super) fn masks(text: &str) -> impl Iterator<Item = Range<usize>> {
             let Some(inner) = inner else { continue };
             let begun = rest.len() - inner.len();
             let end = inner.find(|c: char| !is_name_char(c));
-            let Some(end) = end.filter(|end| *end > 0 && begun + end < LONGEST) else { continue };
+            let Some(end) = end.filter(|end| *end > 0 && begun + end < MAX_LENGTH) else {
+                continue;
+            };
             if inner.get(end..).is_some_and(|rest| rest.starts_with('›')) {
                 let end = at + begun + end + '›'.len_utf8();
                 from = end;
@@ -180,12 +182,12 @@ pub(super) fn masks(text: &str) -> impl Iterator<Item = Range<usize>> {
 /// The name of a mask, in letters and at a length by which it is known again: some
 /// variables are called `npm_config_//registry.npmjs.org/:_authToken`.
 fn mask_name(kind: &str) -> Cow<'_, str> {
-    if kind.len() <= LONGEST_NAME && kind.chars().all(is_name_char) {
+    if kind.len() <= MAX_NAME && kind.chars().all(is_name_char) {
         return kind.into();
     }
     let mut name = String::new();
     for c in kind.chars().map(|c| if is_name_char(c) { c } else { '_' }) {
-        if name.len() + c.len_utf8() > LONGEST_NAME {
+        if name.len() + c.len_utf8() > MAX_NAME {
             break;
         }
         name.push(c);

@@ -9,7 +9,7 @@ use super::values::SecretSpan;
 use crate::sanitize;
 
 /// A line that may be wrapped is at least so long.
-const NARROWEST: usize = 20;
+const MIN_WIDTH: usize = 20;
 
 /// Widths at which programs wrap lines: a value that could end with the line goes on.
 const USUAL_WIDTHS: &[usize] = &[60, 64, 70, 72, 76, 78, 79, 80, 100, 120, 132];
@@ -33,7 +33,7 @@ impl SeenText {
         let key = |byte: Option<&u8>| {
             byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_-+/=.".contains(byte))
         };
-        let longest = text.lines().map(str::len).max().filter(|len| *len >= NARROWEST)?;
+        let longest = text.lines().map(str::len).max().filter(|len| *len >= MIN_WIDTH)?;
         let mut ends = Vec::new();
         let mut at = 0;
         for line in text.split_inclusive('\n') {
@@ -64,17 +64,17 @@ impl SeenText {
         if gaps.is_empty() {
             return None;
         }
-        let mut view = SeenText { text: String::with_capacity(text.len()), parts: Vec::new() };
+        let mut seen_text = SeenText { text: String::with_capacity(text.len()), parts: Vec::new() };
         let mut at = 0;
         let ends = text.len()..text.len();
         for gap in gaps.iter().chain(std::iter::once(&ends)) {
             if let Some(part) = text.get(at..gap.start).filter(|part| !part.is_empty()) {
-                view.parts.push((view.text.len(), at));
-                view.text.push_str(part);
+                seen_text.parts.push((seen_text.text.len(), at));
+                seen_text.text.push_str(part);
             }
             at = gap.end;
         }
-        Some(view)
+        Some(seen_text)
     }
 
     /// The same spans in the text that the view was made of.
@@ -104,10 +104,10 @@ impl SeenText {
 
 /// Whether a span of a wrapped text is more than a value that ends with its line, as it is, and
 /// the first word of the next.
-pub(super) fn is_wrapped(text: &str, span: &SecretSpan, unsplit: &[SecretSpan]) -> bool {
+pub(super) fn is_wrapped(text: &str, span: &SecretSpan, spans: &[SecretSpan]) -> bool {
     let end = text.get(span.start..).and_then(|rest| rest.find(['\r', '\n']));
     let Some(end) = end.map(|len| span.start + len) else { return false };
     let begin = text.get(..end).and_then(|head| head.rfind('\n')).map_or(0, |at| at + 1);
     USUAL_WIDTHS.contains(&(end - begin))
-        || !unsplit.iter().any(|hit| hit.start == span.start && hit.end == end)
+        || !spans.iter().any(|hit| hit.start == span.start && hit.end == end)
 }

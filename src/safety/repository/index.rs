@@ -6,7 +6,7 @@ use super::super::{paths, sensitive};
 use super::Tracked;
 
 /// The most of it that is read, in bytes.
-pub(super) const MOST: usize = 64 * 1024 * 1024;
+pub(super) const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 const HEADER: usize = 12;
 /// Times, numbers, rights and sizes of an entry, in front of the name of its content.
@@ -93,7 +93,9 @@ fn read_entries(bytes: &[u8], name: usize, mut visit: impl FnMut(IndexEntry<'_>)
     }
     let version = read_u32(bytes, 4)?;
     let count = read_u32(bytes, 8)?;
-    let (mut at, mut path) = (HEADER, Vec::new());
+    let mut at = HEADER;
+    let mut path = Vec::new();
+
     for _ in 0..count {
         let flags = read_u16(bytes, at + FACTS + name)?;
         let more = version > 2 && flags & 0x4000 != 0;

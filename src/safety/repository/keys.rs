@@ -78,11 +78,11 @@ const ROWS: &[SettingRow] = &[
 
 /// Whether git may start a program because of this setting. `core.worktree` and
 /// includes depend on where they lead, and are not answered here.
-pub fn starts_program(entry: &GitSetting) -> bool {
+pub fn starts_program(setting: &GitSetting) -> bool {
     let row = ROWS.iter().find(|SettingRow(section, name, _)| {
-        *section == entry.section && matches_pattern(name, &entry.name)
+        *section == setting.section && matches_pattern(name, &setting.name)
     });
-    row.is_some_and(|SettingRow(.., harmless)| !harmless.allows(&entry.value))
+    row.is_some_and(|SettingRow(.., harmless)| !harmless.allows(&setting.value))
 }
 
 fn matches_pattern(pattern: &str, name: &str) -> bool {

@@ -30,8 +30,8 @@ pub use settings::{GitSetting, parse};
 /// The most of one file that is read, in bytes; files that include each other; folders
 /// that are walked up.
 const MOST: usize = 256 * 1024;
-const MOST_FILES: usize = 16;
-const MOST_FOLDERS: usize = 128;
+const MAX_FILES: usize = 16;
+const MAX_FOLDERS: usize = 128;
 
 /// The result of reading the repositories git could find from a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,52 +82,53 @@ pub enum Worry {
 /// Reads what git would, standing in `folder`: the repository it finds, and on the way
 /// up every one it might take for one.
 pub fn read(world: &dyn Machine, folder: &Path) -> RepositorySettings {
-    let mut found = RepositorySettings::default();
+    let mut settings = RepositorySettings::default();
     for (walked, folder) in folder.ancestors().enumerate() {
-        if walked == MOST_FOLDERS {
-            found.unread = Some(folder.to_owned());
+        if walked == MAX_FOLDERS {
+            settings.unread = Some(folder.to_owned());
         }
-        if walked >= MOST_FOLDERS || found.scan_folder(world, folder) {
+        if walked >= MAX_FOLDERS || settings.scan_folder(world, folder) {
             break;
         }
     }
-    found
+    settings
 }
 
 /// Everything in it that could start a program.
-pub fn find_worries(found: &RepositorySettings, policy_cx: PolicyContext<'_>) -> Vec<Worry> {
-    let starts = found
+pub fn find_worries(settings: &RepositorySettings, policy_cx: PolicyContext<'_>) -> Vec<Worry> {
+    let starts = settings
         .settings
         .iter()
-        .filter(|(entry, from)| can_start_program(entry, from, found, policy_cx));
+        .filter(|(entry, from)| can_start_program(entry, from, settings, policy_cx));
     let starts = starts.map(|(entry, _)| Worry::Starts(format!("{}={}", entry.key(), entry.value)));
-    let drivers = found.drivers.iter().filter(|name| !keys::BUILT_IN.contains(&name.as_str()));
-    let names = found
+    let drivers = settings.drivers.iter().filter(|name| !keys::BUILT_IN.contains(&name.as_str()));
+    let names = settings
         .settings
         .iter()
-        .filter(|(entry, _)| outward::names_outside_file(entry, found, policy_cx));
+        .filter(|(entry, _)| outward::names_outside_file(entry, settings, policy_cx));
     let names = names.map(|(entry, _)| format!("{}={}", entry.key(), entry.value));
     starts
-        .chain(outward::forbidden_targets(found, policy_cx).chain(names).map(Worry::Outside))
+        .chain(outward::forbidden_targets(settings, policy_cx).chain(names).map(Worry::Outside))
         .chain(drivers.cloned().map(Worry::Driver))
-        .chain(found.unread.clone().map(Worry::Unread))
-        .chain(found.bare.clone().map(Worry::Bare))
+        .chain(settings.unread.clone().map(Worry::Unread))
+        .chain(settings.bare.clone().map(Worry::Bare))
         .collect()
 }
 
 /// What the repositories of submodules could start: a git that fetches or sends runs another in each
 /// of them, with the same rights, and their hooks.
 pub fn find_submodule_worries(
-    found: &RepositorySettings,
+    settings: &RepositorySettings,
     policy_cx: PolicyContext<'_>,
 ) -> Vec<Worry> {
     let world = policy_cx.world;
     let mut folders: Vec<PathBuf> =
-        found.work_trees.iter().map(|(_, git)| git.join("modules")).collect();
-    let inner = found.submodules(world).unwrap_or_default().into_iter().map(|it| it.join(".git"));
+        settings.work_trees.iter().map(|(_, git)| git.join("modules")).collect();
+    let inner =
+        settings.submodules(world).unwrap_or_default().into_iter().map(|it| it.join(".git"));
     folders.extend(inner.filter(|git| world.kind(git) == PathKind::Folder));
     let mut worries = Vec::new();
-    let mut left = MOST_OF_MODULES;
+    let mut left = MAX_OF_MODULES;
     while let Some(folder) = folders.pop() {
         let entries = world.entries(&folder, left + 1);
         if entries.len() > left {
@@ -147,11 +148,11 @@ pub fn find_submodule_worries(
             }
         }
         if world.kind(&folder.join("HEAD")) == PathKind::File {
-            let mut own = RepositorySettings::default();
-            own.read_repository(world, &folder, &folder);
+            let mut repository_settings = RepositorySettings::default();
+            repository_settings.read_repository(world, &folder, &folder);
             // Each names its own tree.
-            own.settings.retain(|(entry, _)| entry.key() != "core.worktree");
-            worries.extend(find_worries(&own, policy_cx));
+            repository_settings.settings.retain(|(entry, _)| entry.key() != "core.worktree");
+            worries.extend(find_worries(&repository_settings, policy_cx));
         }
     }
     worries
@@ -167,25 +168,27 @@ pub const HOOKS: &[&str] = &[
 
 /// The most entries of folders that are looked at for repositories of submodules, and folders of a
 /// repository that hold none.
-const MOST_OF_MODULES: usize = 4_000;
+const MAX_OF_MODULES: usize = 4_000;
 const NO_MODULES: &[&str] = &["objects", "refs", "logs", "lfs", "info", "branches", "worktrees"];
 
 fn can_start_program(
-    entry: &GitSetting,
+    setting: &GitSetting,
     from: &Path,
-    found: &RepositorySettings,
+    settings: &RepositorySettings,
     policy_cx: PolicyContext<'_>,
 ) -> bool {
-    match (entry.section.as_str(), entry.name.as_str()) {
-        ("include" | "includeif", "path") => !is_user_settings_file(&entry.value, from, policy_cx),
+    match (setting.section.as_str(), setting.name.as_str()) {
+        ("include" | "includeif", "path") => {
+            !is_user_settings_file(&setting.value, from, policy_cx)
+        }
         ("core", "worktree") => {
-            let named = policy_cx.world.resolve(&from.join(&entry.value));
-            !found
+            let named = policy_cx.world.resolve(&from.join(&setting.value));
+            !settings
                 .work_trees
                 .iter()
                 .any(|(tree, git)| policy_cx.world.resolve(tree) == named && git == from)
         }
-        _ => keys::starts_program(entry),
+        _ => keys::starts_program(setting),
     }
 }
 
@@ -205,7 +208,7 @@ impl RepositorySettings {
     /// worth a question. `None`: the list cannot be read, or not as a whole.
     pub fn classify_tracked(&self, world: &dyn Machine) -> Option<Tracked> {
         let Some(index) = self.index() else { return Some(Tracked::default()) };
-        match world.read(index, index::MOST) {
+        match world.read(index, index::MAX_BYTES) {
             Contents::Missing => Some(Tracked::default()),
             Contents::Bytes(bytes) => index::classify_index(&bytes),
             Contents::Unreadable => None,
@@ -217,7 +220,7 @@ impl RepositorySettings {
         let Some((index, (tree, _))) = self.index().zip(self.work_trees.first()) else {
             return Some(Vec::new());
         };
-        let paths = match world.read(index, index::MOST) {
+        let paths = match world.read(index, index::MAX_BYTES) {
             Contents::Missing => Some(Vec::new()),
             Contents::Bytes(bytes) => index::submodules(&bytes),
             Contents::Unreadable => None,
@@ -318,7 +321,7 @@ impl RepositorySettings {
             read += 1;
             let entries = match world.read(&file, MOST) {
                 Contents::Missing => continue,
-                Contents::Bytes(bytes) if read <= MOST_FILES => settings::parse(&bytes),
+                Contents::Bytes(bytes) if read <= MAX_FILES => settings::parse(&bytes),
                 Contents::Bytes(_) | Contents::Unreadable => None,
             };
             let Some(entries) = entries else {

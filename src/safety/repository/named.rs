@@ -50,16 +50,16 @@ fn user_settings(policy_cx: PolicyContext<'_>) -> Vec<(GitSetting, PathBuf)> {
 }
 
 /// A value may be a folder of hooks, a file, or a command in which words are files.
-fn names(entry: &GitSetting, base: &Path, path: &Path, policy_cx: PolicyContext<'_>) -> bool {
+fn names(setting: &GitSetting, base: &Path, path: &Path, policy_cx: PolicyContext<'_>) -> bool {
     let is_at = |text: &str| {
         let text = text.strip_prefix("%(prefix)/").unwrap_or(text);
         policy_cx.resolve(text, base)
     };
-    if (entry.section.as_str(), entry.name.as_str()) == ("core", "hookspath") {
-        let hooks = is_at(&entry.value);
-        return !entry.value.is_empty() && path.starts_with(&hooks);
+    if (setting.section.as_str(), setting.name.as_str()) == ("core", "hookspath") {
+        let hooks = is_at(&setting.value);
+        return !setting.value.is_empty() && path.starts_with(&hooks);
     }
-    let words = entry.value.split(|c: char| c.is_whitespace() || "!;&|<>()'\"=".contains(c));
-    let mut texts = words.chain([entry.value.as_str()]).filter(|text| !text.is_empty());
+    let words = setting.value.split(|c: char| c.is_whitespace() || "!;&|<>()'\"=".contains(c));
+    let mut texts = words.chain([setting.value.as_str()]).filter(|text| !text.is_empty());
     texts.any(|text| is_at(text) == path)
 }

@@ -30,7 +30,7 @@ const FILES: &[(&str, &str)] = &[
 const UNREAD: &[&str] = &["hooks", "modules", "lfs", "annex"];
 
 /// Entries of a repository's own folder that are looked at for links.
-const MOST_ENTRIES: usize = 8_000;
+const MAX_ENTRIES: usize = 8_000;
 
 /// Every place where the repository of `tree` leads out of itself, and where to.
 pub fn find_outside_links(
@@ -39,7 +39,9 @@ pub fn find_outside_links(
     own: &Path,
     common: &Path,
 ) -> Vec<(PathBuf, PathBuf)> {
-    let (real_tree, real_own) = (world.resolve(tree), world.resolve(own));
+    let real_tree = world.resolve(tree);
+    let real_own = world.resolve(own);
+
     let real_common = world.resolve(common);
     let inside = |path: &Path| path.starts_with(&real_own) || path.starts_with(&real_common);
     let mut out = Vec::new();
@@ -91,7 +93,9 @@ fn find_links(world: &dyn Machine, own: &Path, common: &Path) -> (Vec<PathBuf>, 
     if !own.starts_with(common) {
         folders.push(own.to_owned());
     }
-    let (mut links, mut left) = (Vec::new(), MOST_ENTRIES);
+    let mut links = Vec::new();
+    let mut left = MAX_ENTRIES;
+
     while let Some(folder) = folders.pop() {
         let entries = world.entries(&folder, left + 1);
         if entries.len() > left {
@@ -133,10 +137,10 @@ fn alternates(world: &dyn Machine, common: &Path) -> Vec<(PathBuf, PathBuf)> {
 
 /// Those paths that a step may not read unasked, as they are written.
 pub fn forbidden_targets(
-    found: &RepositorySettings,
+    settings: &RepositorySettings,
     policy_cx: PolicyContext<'_>,
 ) -> impl Iterator<Item = String> {
-    let closed = found.outside_links.iter().filter(move |(_, to)| {
+    let closed = settings.outside_links.iter().filter(move |(_, to)| {
         let class = paths::classify(&to.to_string_lossy(), Path::new("/"), policy_cx);
         !matches!(class, PathClass::Inside | PathClass::Public) || !policy_cx.place.can_read(to)
     });
@@ -145,19 +149,19 @@ pub fn forbidden_targets(
 
 /// Whether a setting names a file that is not of the working tree.
 pub fn names_outside_file(
-    entry: &GitSetting,
-    found: &RepositorySettings,
+    setting: &GitSetting,
+    settings: &RepositorySettings,
     policy_cx: PolicyContext<'_>,
 ) -> bool {
-    let key = (entry.section.as_str(), entry.name.as_str());
+    let key = (setting.section.as_str(), setting.name.as_str());
     let inside = |tree: &Path| {
         matches!(
-            paths::classify(&entry.value, tree, policy_cx),
+            paths::classify(&setting.value, tree, policy_cx),
             PathClass::Inside | PathClass::Public
         )
     };
     FILES.contains(&key)
-        && !entry.value.is_empty()
-        && entry.value != "/dev/null"
-        && !found.work_trees.iter().any(|(tree, _)| inside(tree))
+        && !setting.value.is_empty()
+        && setting.value != "/dev/null"
+        && !settings.work_trees.iter().any(|(tree, _)| inside(tree))
 }

@@ -25,7 +25,9 @@ impl GitSetting {
             Some((subsection, name)) => (Some(subsection.to_owned()), name),
             None => (None, rest),
         };
-        let (section, name) = (section.to_ascii_lowercase(), name.to_ascii_lowercase());
+        let section = section.to_ascii_lowercase();
+        let name = name.to_ascii_lowercase();
+
         Some(GitSetting { section, subsection, name, value: value.to_owned() })
     }
 
@@ -51,17 +53,17 @@ pub fn parse(bytes: &[u8]) -> Option<Vec<GitSetting>> {
         return None;
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let mut reader = GitConfigParser { chars: text.chars().peekable() };
+    let mut parser = GitConfigParser { chars: text.chars().peekable() };
     let mut section = None;
     let mut out = Vec::new();
-    while let Some(c) = reader.chars.next() {
+    while let Some(c) = parser.chars.next() {
         match c {
-            '#' | ';' => reader.skip_line(),
-            '[' => section = Some(reader.section()?),
+            '#' | ';' => parser.skip_line(),
+            '[' => section = Some(parser.section()?),
             c if c.is_ascii_whitespace() => {}
             c if c.is_ascii_alphabetic() => {
                 let (section, subsection) = section.clone()?;
-                let (name, value) = reader.entry(c)?;
+                let (name, value) = parser.entry(c)?;
                 out.push(GitSetting { section, subsection, name, value });
             }
             _ => return None,
@@ -136,7 +138,10 @@ impl GitConfigParser<'_> {
     /// Up to the end of the line: quotes hold blanks and comments, a backslash
     /// continues.
     fn value(&mut self) -> Option<String> {
-        let (mut out, mut kept, mut quoted) = (String::new(), 0, false);
+        let mut out = String::new();
+        let mut kept = 0;
+        let mut quoted = false;
+
         loop {
             let c = self.chars.next();
             match c {

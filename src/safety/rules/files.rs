@@ -3,7 +3,7 @@
 use super::super::checks;
 use super::super::spec::Operands::{Lists, Named, PatternThenReads, Reads, Text};
 use super::super::spec::{Danger, Spec};
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect::{Exec, Outside, Resource, Write};
 
 const ANY: usize = usize::MAX;
@@ -39,7 +39,7 @@ pub(super) const ROWS: &[Spec] = &[
         .flags("-q -v -z -r --quiet --silent --verbose --zero-terminated -NUM")
         .values("-n=text --lines=text -c=text --bytes=text")
         .operands(Reads(ANY))
-        .dangers(&[Danger::ask("follow", &["-f|-F|--follow|--retry|--pid=|-s=|--sleep-interval="], words::NEVER_ENDS, &[Resource])])
+        .dangers(&[Danger::ask("follow", &["-f|-F|--follow|--retry|--pid=|-s=|--sleep-interval="], phrases::NEVER_ENDS, &[Resource])])
         .keeps(&["tail -n 20 README.md", "tail -5 a.txt", "tail -n +5 a.txt", "tail -n5 a.txt"])
         .raised(&["tail -f a.txt", "tail --follow=name a.txt", "tail --fol a.txt", "tail -nF .env", "tail -20f a.txt"]),
     Spec::read("wc")
@@ -70,7 +70,7 @@ pub(super) const ROWS: &[Spec] = &[
         .values("-c=text -cols=text -g=text -groupsize=text -l=text -len=text -n=text -name=text -o=text -s=text -seek=text -R=text")
         // The first operand ends its options; the next is a file it writes.
         .posix().operands(Reads(1))
-        .dangers(&[Danger::ask("revert", &["-r|-revert"], words::WRITES_A_FILE, &[Write])])
+        .dangers(&[Danger::ask("revert", &["-r|-revert"], phrases::WRITES_A_FILE, &[Write])])
         .keeps(&["xxd a.bin", "xxd -l 64 -c 8 a.bin"]).raised(&["xxd a.bin out", "xxd a.bin -p", "xxd - -ps", "xxd -r a.txt", "xxd .env"]),
     Spec::read("strings").argument_files()
         .flags("-a -f -o -w --all --print-file-name --include-all-whitespace -NUM")
@@ -86,15 +86,15 @@ pub(super) const ROWS: &[Spec] = &[
         .values("-e=text --exclude=text --exclude-quiet=text -F=text --separator=text -P=text --parameter=text")
         .operands(Reads(ANY))
         .dangers(&[
-            Danger::ask("compile", &["-C|--compile"], words::WRITES_A_FILE, &[Write]),
-            Danger::ask("magic", &["-m=|--magic-file=|-f=|--files-from=|-z|--uncompress|-Z|--uncompress-noreport|-S|--no-sandbox"], words::READS_ELSEWHERE, &[Outside]),
+            Danger::ask("compile", &["-C|--compile"], phrases::WRITES_A_FILE, &[Write]),
+            Danger::ask("magic", &["-m=|--magic-file=|-f=|--files-from=|-z|--uncompress|-Z|--uncompress-noreport|-S|--no-sandbox"], phrases::READS_ELSEWHERE, &[Outside]),
         ])
         .keeps(&["file a.bin", "file -b --mime-type a.bin"]).raised(&["file -C -m x", "file -z a.bin", "file -f list", "file /etc/shadow"]),
     Spec::read("md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum")
         .flags("-b -t -z --binary --text --tag --zero --untagged --raw --base64 --debug -r -s --sysv")
         .values("-l=text --length=text -a=text --algorithm=text")
         .operands(Reads(ANY))
-        .dangers(&[Danger::ask("check", &["-c|--check"], words::READS_ELSEWHERE, &[Outside])])
+        .dangers(&[Danger::ask("check", &["-c|--check"], phrases::READS_ELSEWHERE, &[Outside])])
         .keeps(&["sha256sum a.txt", "md5sum -b a.txt b.txt"]).raised(&["sha256sum -c sums.txt", "md5sum .env", "sha256sum --chec x"]),
     Spec::read("cmp")
         .flags("-b -l -s --print-bytes --verbose --quiet --silent")
@@ -111,7 +111,7 @@ pub(super) const ROWS: &[Spec] = &[
                  --horizon-lines=text --ifdef=text -S=text --starting-file=text -X=path --exclude-from=path --from-file=path --to-file=path")
         .operands(Reads(2))
         .check(checks::diff)
-        .dangers(&[Danger::ask("paginate", &["-l|--paginate"], words::STARTS_PROGRAM, &[])])
+        .dangers(&[Danger::ask("paginate", &["-l|--paginate"], phrases::STARTS_PROGRAM, &[])])
         .keeps(&["diff -u a.txt b.txt", "diff -ru src src2", "diff -N src src2", "diff -x .env -r src src2", "diff --color=never -U3 a.txt b.txt"])
         .raised(&["diff -l a.txt b.txt", "diff a.txt /etc/shadow", "diff --from-file=.env a.txt", "diff --pag a b", "diff a.txt link_key", "diff -r .git src"]),
     Spec::read("sdiff").starts(&["diff"])
@@ -130,8 +130,8 @@ pub(super) const ROWS: &[Spec] = &[
         .values("-L=text -I=sure -P=sure --filelimit=text --sort=text --timefmt=text --charset=text -H=text -T=text --gitfile=path --infofile=path --hintro=path --houtro=path")
         .own_clusters().operands(Reads(ANY))
         .dangers(&[
-            Danger::ask("output", &["-o=|-R|--output="], words::WRITES_A_FILE, &[Write]),
-            Danger::ask("follow", &["-l"], words::FOLLOWS_LINKS, &[Outside]),
+            Danger::ask("output", &["-o=|-R|--output="], phrases::WRITES_A_FILE, &[Write]),
+            Danger::ask("follow", &["-l"], phrases::FOLLOWS_LINKS, &[Outside]),
         ])
         .keeps(&["tree -L 2", "tree -L2", "tree -aL 2 src", "tree -a src", "tree -I target --dirsfirst"]).raised(&["tree -o x", "tree -ao X", "tree -Lao 1 README.md src", "tree -Lo 1 x", "tree -L1o x", "tree -Io target x", "tree -Po x y", "tree -HLo . 1 x", "tree -To a x", "tree -LR 1", "tree -L1l", "tree -aL", "tree -R -H . -L 1", "tree /", "tree -l", "tree --hintro -- -o x", "tree --houtro=.env src"]),
     Spec::read("du")
@@ -171,8 +171,8 @@ pub(super) const ROWS: &[Spec] = &[
                  --max-results=text --and=text --format=text --path-separator=text --search-path=path -C=path --base-directory=path --ignore-file=path")
         .operands(PatternThenReads(""))
         .dangers(&[
-            Danger::ask("exec", &["-x|--exec|-X|--exec-batch|-l|--list-details"], words::STARTS_PROGRAM, &[Exec]),
-            Danger::ask("follow", &["-L|--follow"], words::FOLLOWS_LINKS, &[Outside]),
+            Danger::ask("exec", &["-x|--exec|-X|--exec-batch|-l|--list-details"], phrases::STARTS_PROGRAM, &[Exec]),
+            Danger::ask("follow", &["-L|--follow"], phrases::FOLLOWS_LINKS, &[Outside]),
         ])
         .check(super::super::wrappers::fd_exec)
         .keeps(&["fd main", "fd -t f -d 3 . src", "fd -e rs", "fd -H -I x", "fd -x ls", "fd --exec ls", "fd -e rs -X wc -l"])
@@ -181,5 +181,5 @@ pub(super) const ROWS: &[Spec] = &[
         .values("--depth=text --sort=text --color=text --icon=text --group-dirs=text --date=text --blocks=text -I=path --ignore-glob=text").operands(Reads(ANY)).keeps(&["lsd -la src"]).raised(&["lsd /", "lsd -L ~/.ssh", "lsd --config-file x"]),
     Spec::read("eza exa").flags("-a -l -1 -R -T -r -d -h --all --long --tree --oneline --reverse --git --header --icons --group-directories-first")
         .values("-L=path --level=text -s=path --sort=text --color=text -I=path --ignore-glob=text").operands(Reads(ANY)).keeps(&["eza -la src", "eza -T -L 2"]).raised(&["eza /", "exa -L ~/.ssh"]),
-    Spec::ask("tokei cloc scc", words::RUNS_PROJECT_SETTINGS, &[Write]).keeps(&["cloc --out=x ."]),
+    Spec::ask("tokei cloc scc", phrases::RUNS_PROJECT_SETTINGS, &[Write]).keeps(&["cloc --out=x ."]),
 ];

@@ -8,7 +8,7 @@
 use super::super::checks;
 use super::super::spec::Operands::{Lists, Named, None as No, PatternThenReads, Reads, Text};
 use super::super::spec::Spec;
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect::Exec;
 
 const ANY: usize = usize::MAX;
@@ -169,31 +169,31 @@ pub(super) const FORMS: &[CommandForm] = &[
 
     // What is installed.
     CommandForm {
-        spec: Spec::ask("pip pip2 pip3 pip3.*", words::INSTALLS, &[Exec]).posix().starts(PYTHON).subs(OF_PIP),
+        spec: Spec::ask("pip pip2 pip3 pip3.*", phrases::INSTALLS, &[Exec]).posix().starts(PYTHON).subs(OF_PIP),
         needs: &[], empty_folder: true, inserted: (0, QUIET_PIP),
     },
     // Only in an empty folder: a file of the project with the name of the module would be it.
     CommandForm {
-        spec: Spec::ask("python python3 python3.*", words::INSTALLS, &[Exec]).posix().values("-m=text").check(checks::python_pip).subs(OF_PIP),
+        spec: Spec::ask("python python3 python3.*", phrases::INSTALLS, &[Exec]).posix().values("-m=text").check(checks::python_pip).subs(OF_PIP),
         needs: &["-m"], empty_folder: true, inserted: (2, QUIET_PIP),
     },
     CommandForm {
-        spec: Spec::ask("conda mamba micromamba", words::INSTALLS, &[Exec]).posix().starts(PYTHON).subs(&[
+        spec: Spec::ask("conda mamba micromamba", phrases::INSTALLS, &[Exec]).posix().starts(PYTHON).subs(&[
             Spec::read("list").flags("-e -f -c --export --full-name --canonical --explicit --json --revisions").values("-n=text --name=text").operands(Text).check(checks::names_only),
             Spec::read("info").flags("-e --envs --json --base").operands(No),
-            Spec::ask("env", words::INSTALLS, &[Exec]).posix().subs(&[Spec::read("list").flags("--json").operands(No)]),
+            Spec::ask("env", phrases::INSTALLS, &[Exec]).posix().subs(&[Spec::read("list").flags("--json").operands(No)]),
         ]),
         needs: &[], empty_folder: true, inserted: (0, &[]),
     },
     CommandForm {
-        spec: Spec::ask("gem", words::INSTALLS, &[Exec]).posix().starts(&["ruby"]).subs(&[
+        spec: Spec::ask("gem", phrases::INSTALLS, &[Exec]).posix().starts(&["ruby"]).subs(&[
             Spec::read("list").flags("-l -a -d -i --local --all --details --no-versions --versions --installed").operands(Text).check(checks::names_only),
             Spec::read("contents which").operands(Text).check(checks::names_only),
         ]),
         needs: &[], empty_folder: true, inserted: (0, &[]),
     },
     CommandForm {
-        spec: Spec::ask("go", words::RUNS_PROJECT, &[Exec]).posix().subs(&[
+        spec: Spec::ask("go", phrases::RUNS_PROJECT, &[Exec]).posix().subs(&[
             Spec::read("env").flags("-json -changed").operands(Text).check(checks::names_only),
             Spec::read("help").operands(Text).check(checks::names_only),
         ]),
@@ -208,8 +208,8 @@ pub(super) const FORMS: &[CommandForm] = &[
     // Alone it lists the scripts.
     here(Spec::read("npm.run npm.run-script").by_language().flags("--json").operands(No).check(checks::npm_reads).starts(NODE), &[]),
     here(Spec::read("npm.root npm.prefix").by_language().flags("-g --global").operands(No).check(checks::npm_reads).starts(NODE), &[]),
-    here(Spec::ask("npm.pkg", words::READS_PROJECT, &[Exec]).posix().starts(NODE).subs(&[Spec::read("get").by_language().flags("--json").operands(Text).check(checks::npm_reads)]), &[]),
-    here(Spec::ask("npm.config", words::READS_PROJECT, &[Exec]).posix().starts(NODE).subs(&[Spec::read("get list ls").by_language().flags("-g --global --json -l --long").operands(Text).check(checks::npm_setting)]), &[]),
+    here(Spec::ask("npm.pkg", phrases::READS_PROJECT, &[Exec]).posix().starts(NODE).subs(&[Spec::read("get").by_language().flags("--json").operands(Text).check(checks::npm_reads)]), &[]),
+    here(Spec::ask("npm.config", phrases::READS_PROJECT, &[Exec]).posix().starts(NODE).subs(&[Spec::read("get list ls").by_language().flags("-g --global --json -l --long").operands(Text).check(checks::npm_setting)]), &[]),
     here(Spec::read("cargo.metadata").by_language().flags("--no-deps -q --quiet -v --verbose --offline --locked --frozen --all-features --no-default-features").values("--format-version=text --manifest-path=path -F=text --features=text --color=text")
         .operands(No).check(checks::cargo_reads), &["--no-deps"]),
     here(Spec::read("cargo.locate-project cargo.read-manifest").by_language().flags("--workspace -q --quiet -v --verbose --offline --locked --frozen").values("--message-format=text --manifest-path=path --color=text").operands(No).check(checks::cargo_reads), &[]),
@@ -218,18 +218,18 @@ pub(super) const FORMS: &[CommandForm] = &[
         .starts(&["cargo-fmt", "rustfmt"]), &[]),
     here(Spec::read("rustfmt").by_language().flags("--check -l --files-with-diff -q --quiet -v --verbose").values("--edition=text --style-edition=text --color=text --config-path=path").operands(Reads(ANY)).check(checks::rust_toolchain), &["--check"]),
     apart(Spec::read("rustc").values("--explain=text").operands(No).check(checks::rustc_explain), &["--explain"]),
-    apart(Spec::ask("rustup", words::RUNS_FETCHED, &[Exec]).posix().subs(&[Spec::read("show").flags("-v --verbose").operands(Text).check(checks::rust_toolchain)]), &[]),
-    here(Spec::ask("go", words::RUNS_PROJECT, &[Exec]).posix().helpers(&["pkg/tool", "lib/go/pkg/tool"]).subs(&[Spec::read("doc").by_language().flags("-all -c -cmd -short -src -u").operands(Named)]), &[]),
+    apart(Spec::ask("rustup", phrases::RUNS_FETCHED, &[Exec]).posix().subs(&[Spec::read("show").flags("-v --verbose").operands(Text).check(checks::rust_toolchain)]), &[]),
+    here(Spec::ask("go", phrases::RUNS_PROJECT, &[Exec]).posix().helpers(&["pkg/tool", "lib/go/pkg/tool"]).subs(&[Spec::read("doc").by_language().flags("-all -c -cmd -short -src -u").operands(Named)]), &[]),
     here(Spec::read("gofmt").by_language().flags("-l -d -s -e").operands(Reads(ANY)).starts(&["diff"]), &[]),
     here(Spec::read("shellcheck").by_language().flags("-x --external-sources --norc --list-optional").values("-f=text --format=text -s=text --shell=text -S=text --severity=text -e=text --exclude=text -i=text --include=text -o=text --enable=text -C=?text --color=?text -W=text --wiki-link-count=text -P=path --source-path=path")
         .operands(Reads(ANY)), &[]),
-    here(Spec::ask("go.mod go.work", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("edit").by_language().flags("-json -print").operands(Reads(1))]), &[]),
+    here(Spec::ask("go.mod go.work", phrases::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("edit").by_language().flags("-json -print").operands(Reads(1))]), &[]),
     here(Spec::read("cmake").by_language().flags("-N -L -LA -LH -LAH").operands(Reads(1)), &["-N"]),
     apart(Spec::read("cmake").values("--help-command=text --help-module=text --help-variable=text --help-property=text --help-policy=text").operands(No), &["--help-command|--help-module|--help-variable|--help-property|--help-policy"]),
     here(Spec::read("cmake").by_language().flags("--list-presets").operands(No), &["--list-presets"]),
     apart(Spec::read("gcc g++ cc c++ clang clang++ gcc-* g++-* clang-*").values("-print-file-name=text -print-prog-name=text").operands(No), &["-print-file-name|-print-prog-name"]),
     apart(Spec::read("php").values("--ri=text --rf=text --rc=text --re=text").operands(No), &["--ri|--rf|--rc|--re"]),
-    here(Spec::ask("pyenv rbenv nodenv", words::RUNS_FETCHED, &[Exec]).posix().helpers(&["libexec"]).starts(PYENV).subs(&[Spec::read("versions version version-name version-origin root").by_language().flags("--bare --skip-aliases --skip-envs").operands(No)]), &[]),
+    here(Spec::ask("pyenv rbenv nodenv", phrases::RUNS_FETCHED, &[Exec]).posix().helpers(&["libexec"]).starts(PYENV).subs(&[Spec::read("versions version version-name version-origin root").by_language().flags("--bare --skip-aliases --skip-envs").operands(No)]), &[]),
     // Isolated: a file of the folder with the name of a module would be loaded.
     CommandForm {
         spec: Spec::read("python python3 python3.*").flags("--sort-keys --no-ensure-ascii --json-lines --no-indent --tab --compact -l --list -e --exact").values("-m=text --indent=text").operands(Reads(1)).check(checks::python_module),
@@ -245,31 +245,31 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("shfmt").flags("-d -l -s -sr -ci -bn -kp -f --diff --list --simplify").values("-i=text -ln=text").operands(Reads(ANY)).starts(&["diff"]), &["-d|-l|-f|--diff|--list"]),
     here(Spec::read("codespell").by_language().flags("-c -f -q --count --check-filenames --hard-encoding-detection").values("-L=text --ignore-words-list=text -S=sure --skip=sure").operands(Reads(ANY)).starts(PYTHON), &[]),
     CommandForm {
-        spec: Spec::ask("ruff", words::RUNS_PROJECT, &[Exec]).posix().subs(&[
+        spec: Spec::ask("ruff", phrases::RUNS_PROJECT, &[Exec]).posix().subs(&[
             Spec::read("check").by_language().flags("--diff --no-fix --show-files --show-settings -q --quiet -v --verbose --statistics --preview --no-preview --respect-gitignore --exit-zero -e").values("--output-format=text --select=text --ignore=text --extend-select=text --target-version=text --line-length=text").operands(Reads(ANY)).check(checks::right_after),
         ]),
         needs: &[], empty_folder: false, inserted: (1, &["--no-cache", "--no-fix"]),
     },
     CommandForm {
-        spec: Spec::ask("ruff", words::RUNS_PROJECT, &[Exec]).posix().subs(&[
+        spec: Spec::ask("ruff", phrases::RUNS_PROJECT, &[Exec]).posix().subs(&[
             Spec::read("format").by_language().flags("--check --diff -q --quiet -v --verbose --preview --no-preview").values("--target-version=text --line-length=text").operands(Reads(ANY)).check(checks::checks_format),
         ]),
         needs: &[], empty_folder: false, inserted: (1, &["--no-cache"]),
     },
-    apart(Spec::ask("ruff", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("rule linter version").flags("--all").values("--output-format=text").operands(Text).check(checks::names_only)]), &[]),
+    apart(Spec::ask("ruff", phrases::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("rule linter version").flags("--all").values("--output-format=text").operands(Text).check(checks::names_only)]), &[]),
     here(Spec::read("isort").by_language().flags("-c --check --check-only --df --diff -q --quiet -v --verbose").values("--profile=text -l=text --line-length=text").operands(Reads(ANY)).starts(PYTHON), &["-c|--check|--check-only|--df|--diff"]),
     here(Spec::read("pyflakes").operands(Reads(ANY)).starts(PYTHON), &[]),
     here(Spec::read("pycodestyle").by_language().flags("-q --quiet -v --verbose --first --show-pep8 --statistics --count --benchmark").values("--exclude=sure --filename=text --select=text --ignore=text --max-line-length=text --max-doc-length=text --format=text").operands(Reads(ANY)).starts(PYTHON), &[]),
     here(Spec::read("hadolint").flags("--no-color --no-fail -V --verbose").values("-f=text --format=text --ignore=text -t=text --failure-threshold=text -c=path --config=path").operands(Reads(ANY)), &[]),
     here(Spec::read("actionlint").by_language().flags("-verbose -oneline -no-color").operands(Reads(ANY)).starts(&["shellcheck", "pyflakes", "python3"]), &[]),
-    here(Spec::ask("zig", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("fmt").flags("--check").operands(Reads(ANY)).check(checks::checks_format)]), &[]),
+    here(Spec::ask("zig", phrases::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("fmt").flags("--check").operands(Reads(ANY)).check(checks::checks_format)]), &[]),
     here(Spec::read("black").by_language().flags("--check --diff -q --quiet -v --verbose --fast --safe").values("-l=text --line-length=text -t=text --target-version=text").operands(Reads(ANY)).starts(PYTHON), &["--check|--diff"]),
     // Checked, and not run.
     here(Spec::read("bash sh dash").posix().flags("-n").operands(Reads(1)), &["-n"]),
     here(Spec::read("node nodejs").posix().by_language().flags("-c --check").operands(Reads(1)), &["-c|--check"]),
     here(Spec::read("ruby").posix().by_language().flags("-c -w -wc").operands(Reads(1)), &["-c|-wc"]),
     CommandForm { spec: Spec::read("php").posix().by_language().flags("-l -n").operands(Reads(ANY)), needs: &["-l"], empty_folder: false, inserted: (0, &["-n"]) },
-    here(Spec::ask("terraform tofu", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("fmt").by_language().flags("-check -diff -recursive -no-color").operands(Reads(ANY)).starts(&["diff"]).check(checks::checks_format)]), &[]),
+    here(Spec::ask("terraform tofu", phrases::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("fmt").by_language().flags("-check -diff -recursive -no-color").operands(Reads(ANY)).starts(&["diff"]).check(checks::checks_format)]), &[]),
 
     // Counts, documents, pictures, tables.
     here(Spec::read("tokei").flags("-f --files -C --compact --hidden --no-ignore --no-ignore-parent --no-ignore-dot --no-ignore-vcs").values("-e=sure --exclude=sure -o=text --output=text -s=text --sort=text -t=text --type=text -c=text --columns=text -n=text --num-format=text").operands(Reads(ANY)), &[]),
@@ -305,7 +305,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("xz unxz lzma").flags("-l -t -v -q --list --test --verbose --quiet --robot").operands(Reads(ANY)), &["-l|--list|-t|--test"]),
     here(Spec::read("xz bzip2 zstd").flags("-d -c -q -v --decompress --stdout --quiet").operands(Reads(ANY)), &["-d|--decompress", "-c|--stdout"]),
     here(Spec::read("zstd").flags("-l -t -v -q --list --test").operands(Reads(ANY)), &["-l|--list|-t|--test"]),
-    here(Spec::ask("7z 7za 7zr", words::PACKS, &[Exec]).posix().subs(&[Spec::read("l t").flags("-slt -ba -bd").operands(Reads(ANY)).check(checks::no_list_file)]), &[]),
+    here(Spec::ask("7z 7za 7zr", phrases::PACKS, &[Exec]).posix().subs(&[Spec::read("l t").flags("-slt -ba -bd").operands(Reads(ANY)).check(checks::no_list_file)]), &[]),
     here(Spec::read("jar").check(checks::jar_lists).operands(Text).flags("*"), &[]),
     here(Spec::read("ar").check(checks::ar_lists).operands(Text).flags("*"), &[]),
 
@@ -328,20 +328,20 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("journalctl").flags("-b -k -r -x -e -q -a -l -NUM --no-pager --boot --dmesg --reverse --quiet --utc --no-hostname --no-full --all --disk-usage --list-boots --user --system --catalog --pager-end --full")
         .values("-n=?text --lines=?text -u=text --unit=text --user-unit=text -p=text --priority=text -S=text --since=text -U=text --until=text -o=text --output=text -t=text --identifier=text -g=text --grep=text --case-sensitive=?text --boot=?text --output-fields=text -F=text --field=text")
         .operands(Text).check(checks::journalctl), &[]),
-    here(Spec::ask("systemctl", words::CHANGES_SERVICES, &[Exec]).posix().flags("--no-pager --user --system -q --quiet -l --full --plain --no-legend -a --all --failed").subs(&[
+    here(Spec::ask("systemctl", phrases::CHANGES_SERVICES, &[Exec]).posix().flags("--no-pager --user --system -q --quiet -l --full --plain --no-legend -a --all --failed").subs(&[
         // `status` shows the arguments of processes.
         Spec::read("is-active is-enabled is-failed is-system-running list-units list-unit-files list-timers list-sockets list-dependencies list-jobs get-default cat")
             .flags("--no-pager --user --system -q --quiet -l --full --plain --no-legend -a --all --failed --reverse -r --recursive").values("-n=text --lines=text -o=text --output=text -t=text --type=text --state=text").operands(Text).check(checks::units),
         // Without a property it shows the environment of the unit as well.
         Spec::read("show").flags("--no-pager --user --system --value -a --all").values("-p=text --property=text").operands(Text).check(checks::unit_properties),
     ]), &[]),
-    here(Spec::ask("ip", words::CHANGES_NETWORK, &[Exec]).posix().flags("-br -brief -4 -6 -s -stats -statistics -d -details -j -json -p -pretty -o -oneline -c -color -h -human").subs(&[
+    here(Spec::ask("ip", phrases::CHANGES_NETWORK, &[Exec]).posix().flags("-br -brief -4 -6 -s -stats -statistics -d -details -j -json -p -pretty -o -oneline -c -color -h -human").subs(&[
         Spec::read("address addr a link l route r neigh n neighbor neighbour rule ru maddress maddr").operands(Text).check(checks::ip_shows),
     ]), &[]),
     here(Spec::read("getfacl").flags("-a -c -d -e -E -n -p -s -t --access --default --omit-header --all-effective --no-effective --absolute-names --numeric --tabular --skip-base").operands(Reads(ANY)), &[]),
     here(Spec::read("lsattr").flags("-a -d -l -p -v").operands(Reads(ANY)), &[]),
     here(Spec::read("getcap").flags("-v -n").operands(Reads(ANY)), &[]),
-    here(Spec::ask("getent", words::TELLS_MACHINE, &[Exec]).posix().subs(&[Spec::read("passwd group services protocols networks").operands(Text).check(checks::names_only)]), &[]),
+    here(Spec::ask("getent", phrases::TELLS_MACHINE, &[Exec]).posix().subs(&[Spec::read("passwd group services protocols networks").operands(Text).check(checks::names_only)]), &[]),
     here(Spec::read("dust").flags("-r -b -s -p -x -f -c").values("-n=text -d=text").operands(Reads(ANY)), &[]),
     here(Spec::read("sysctl").flags("-a -A -X -n -N -e --all --values --names --ignore").operands(Text).check(checks::kernel_names), &[]),
     here(Spec::read("crontab").flags("-l").operands(No), &["-l"]),
@@ -353,16 +353,16 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("dpkg").quiet(&["--print-architecture", "--print-foreign-architectures"]).check(checks::needs_quiet), &[]),
     here(Spec::read("dpkg").flags("-c -I --contents --info").operands(Reads(1)).starts(&["dpkg-deb", "tar", "gzip", "bzip2", "xz", "zstd"]), &["-c|-I|--contents|--info"]),
     here(Spec::read("dpkg-query").flags("-W -l -L -S -s --show --list --listfiles --search --status").values("-f=text --showformat=text").operands(Text), &["-W|-l|-L|-S|-s|--show|--list|--listfiles|--search|--status"]),
-    here(Spec::ask("apt", words::INSTALLS, &[Exec]).posix().subs(&[
+    here(Spec::ask("apt", phrases::INSTALLS, &[Exec]).posix().subs(&[
         Spec::read("list").flags("--installed --upgradable --upgradeable -a --all-versions --manual-installed").operands(Text).check(checks::names_only),
         Spec::read("show policy search depends rdepends").flags("-a --all-versions -f --full -n --names-only --installed").operands(Text).check(checks::names_only),
     ]), &[]),
-    here(Spec::ask("apt-cache", words::INSTALLS, &[Exec]).posix().subs(&[
+    here(Spec::ask("apt-cache", phrases::INSTALLS, &[Exec]).posix().subs(&[
         Spec::read("show showpkg policy search depends rdepends madison stats pkgnames").flags("-a --all-versions -f --full -n --names-only --installed").operands(Text).check(checks::names_only),
     ]), &[]),
     here(Spec::read("rpm").flags("-q -a -i -l -f -c -d -R -s --query --all --info --list --file --configfiles --docfiles --requires --provides --changelog --last --state --nosignature --nodigest").operands(Lists), &["-q|--query"]),
     here(Spec::read("pacman").flags("-Q -q -e -i -l -o -s -d -t -m -n -u --query --quiet --explicit --info --list --owns --search --deps --unrequired --foreign --native --upgrades").operands(Lists), &["-Q|--query"]),
-    here(Spec::ask("apk", words::INSTALLS, &[Exec]).posix().subs(&[
+    here(Spec::ask("apk", phrases::INSTALLS, &[Exec]).posix().subs(&[
         Spec::read("info").flags("-a -v -e -L -d -s -R --all --verbose --installed --contents --description --size --depends").operands(Text).check(checks::names_only),
         Spec::read("list").flags("-I -v --installed --verbose").operands(Text).check(checks::names_only),
     ]), &[]),
@@ -390,7 +390,7 @@ pub(super) const FORMS: &[CommandForm] = &[
         needs: &[], empty_folder: false, inserted: (0, &["--no-includes"]),
     },
     CommandForm {
-        spec: Spec::ask("git.config", words::GIT_CONFIGURES, &[Exec]).posix().check(checks::git_setting).subs(&[
+        spec: Spec::ask("git.config", phrases::GIT_CONFIGURES, &[Exec]).posix().check(checks::git_setting).subs(&[
             Spec::read("get").flags("--all --show-names --show-origin --show-scope --global --local --system --worktree -z --null --bool --int").values("--type=text --default=text --url=text --value=text").operands(Text),
             Spec::read("list").flags("--show-names --name-only --show-origin --show-scope --global --local --system --worktree -z --null").operands(No),
         ]),
@@ -401,23 +401,23 @@ pub(super) const FORMS: &[CommandForm] = &[
         .quiet(&["-h"]).check(checks::needs_quiet), &[]),
     here(Spec::read("git.apply").flags("--stat --numstat --summary --check -R --reverse -v --verbose -z --unidiff-zero --ignore-whitespace --recount").values("-p=text").operands(Reads(ANY)), &["--stat|--numstat|--summary|--check"]),
     here(Spec::read("git.hash-object").flags("--no-filters --stdin").values("-t=text").operands(Reads(ANY)), &[]),
-    here(Spec::ask("git.sparse-checkout", words::GIT_WRITES, &[Exec]).posix().subs(&[Spec::read("list").operands(No)]), &[]),
+    here(Spec::ask("git.sparse-checkout", phrases::GIT_WRITES, &[Exec]).posix().subs(&[Spec::read("list").operands(No)]), &[]),
     here(Spec::read("git.submodule").flags("-q --quiet").operands(No).starts(GIT_SCRIPTS).check(checks::git_submodules), &[]),
-    here(Spec::ask("git.submodule", words::GIT_RUNS, &[Exec]).posix().flags("-q --quiet").starts(GIT_SCRIPTS).subs(&[Spec::read("status").flags("--cached").operands(Named).check(checks::git_submodules)]), &[]),
+    here(Spec::ask("git.submodule", phrases::GIT_RUNS, &[Exec]).posix().flags("-q --quiet").starts(GIT_SCRIPTS).subs(&[Spec::read("status").flags("--cached").operands(Named).check(checks::git_submodules)]), &[]),
     here(Spec::read("git.diff").flags("--no-index -q --quiet --exit-code -w -b -a --text --stat --numstat --shortstat --name-only --name-status --summary --minimal --patience --histogram --ignore-all-space --ignore-space-change --ignore-blank-lines --no-color --no-prefix --no-ext-diff --no-textconv")
         .values("-U=?text --unified=?text --color=?text --word-diff=?text --stat=?text").operands(Reads(2)).check(checks::git_no_index), &["--no-index"]),
-    here(Spec::ask("git.remote", words::GIT_WRITES, &[Exec]).posix().subs(&[Spec::read("show").flags("-n").operands(Text).check(checks::without_query)]), &[]),
+    here(Spec::ask("git.remote", phrases::GIT_WRITES, &[Exec]).posix().subs(&[Spec::read("show").flags("-n").operands(Text).check(checks::without_query)]), &[]),
     here(Spec::read("git.ls-remote").flags("--get-url -q --quiet").operands(Text).check(checks::names_only), &["--get-url"]),
     here(Spec::read("git.clean").flags("-n -d -x -X -q --dry-run --quiet").values("-e=sure --exclude=sure").operands(Named), &["-n|--dry-run"]),
     here(Spec::read("git.archive").quiet(&["-l", "--list"]).check(checks::needs_quiet), &[]),
-    here(Spec::ask("git.bundle", words::GIT_WRITES, &[Exec]).posix().subs(&[Spec::read("list-heads verify").flags("-q --quiet").operands(Reads(1))]), &[]),
+    here(Spec::ask("git.bundle", phrases::GIT_WRITES, &[Exec]).posix().subs(&[Spec::read("list-heads verify").flags("-q --quiet").operands(Reads(1))]), &[]),
     apart(Spec::read(GIT_NAMES).flags("--help").operands(No).check(checks::right_after).starts(FORMATS).helpers(OF_MAN), &["--help"]),
     here(Spec::read("git.fsck").flags("--full --no-full --strict --unreachable --dangling --no-dangling --connectivity-only -v --verbose --progress --no-progress --root --tags --cache --no-reflogs --name-objects").operands(No), &[]),
     apart(Spec::read("git.help").flags("-a --all -g --guides -m --man --no-external-commands --no-aliases --no-verbose").operands(Text).check(checks::git_help).starts(FORMATS).helpers(OF_MAN), &[]),
     here(Spec::read("git.range-diff").flags("--no-color --no-dual-color --left-only --right-only -s --no-patch --no-notes --stat").values("--creation-factor=text --color=?text --diff-algorithm=text").operands(Named).check(checks::git_range_diff), &[]),
 
     // Certificates and digests.
-    here(Spec::ask("openssl", words::SHOWS_SECRETS, &[Exec]).posix().subs(&[
+    here(Spec::ask("openssl", phrases::SHOWS_SECRETS, &[Exec]).posix().subs(&[
         Spec::read("x509").flags("-noout -text -subject -issuer -dates -enddate -startdate -serial -fingerprint -purpose -modulus -email -hash -subject_hash -issuer_hash -ocsp_uri -pubkey -alias -sha1 -sha256 -sha384 -sha512 -md5")
             .values("-in=path -inform=text -ext=text -nameopt=text -certopt=text -checkend=text -checkhost=text -dateopt=text").operands(No).check(checks::openssl_input),
         Spec::read("req crl").flags("-noout -text -subject -issuer -verify -lastupdate -nextupdate -pubkey -modulus").values("-in=path -inform=text -nameopt=text").operands(No).check(checks::openssl_input),

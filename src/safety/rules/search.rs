@@ -3,7 +3,7 @@
 use super::super::checks;
 use super::super::spec::Operands::PatternThenReads;
 use super::super::spec::{Danger, Spec};
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect::{Exec, Outside};
 
 #[rustfmt::skip]
@@ -26,14 +26,14 @@ pub(super) const ROWS: &[Spec] = &[
                  -f=path --file=path --ignore-file=path")
         .operands(PatternThenReads("-e|--regexp|-f|--file|--files|--type-list"))
         .dangers(&[
-            Danger::ask("pre", &["--pre=|--pre-glob=|--hostname-bin="], words::STARTS_PROGRAM, &[Exec]),
-            Danger::ask("zip", &["-z|--search-zip"], words::STARTS_PROGRAM, &[Exec]),
-            Danger::ask("follow", &["-L|--follow"], words::FOLLOWS_LINKS, &[Outside]),
+            Danger::ask("pre", &["--pre=|--pre-glob=|--hostname-bin="], phrases::STARTS_PROGRAM, &[Exec]),
+            Danger::ask("zip", &["-z|--search-zip"], phrases::STARTS_PROGRAM, &[Exec]),
+            Danger::ask("follow", &["-L|--follow"], phrases::FOLLOWS_LINKS, &[Outside]),
         ])
         .check(checks::rg)
         .quiet(&["-V"])
         .keeps(&["rg -n TODO src", "rg fn", "rg -e a -e b .", "rg --files", "rg --files src", "rg -g *.rs -C2 x", "rg -tjs x packages", "rg -uu x", "rg --json x .", "rg -- --pre src", "rg --version", "rg -g !.env x", "rg -g *.{ts,json} x", "rg -o fn.* src"])
         .raised(&["rg --pre ./evil.sh x", "rg --pre=./evil.sh x", "rg --hostname-bin ./x y", "rg -z x", "rg -nz x", "rg -L x", "rg x /etc", "rg -f .env x",
                   "rg x .env", "rg -g .env x", "rg --files ..", "rg x link_ssh", "rg --search-zip foo", "rg -g *.pem . .", "rg --nobody x", "rg -uu -g ?env .", "rg -g *nv x", "rg -g {.env,x} x", "rg -g .* x", "rg -o . src", "rg -r $0 x", "rg --replace=x y src", "rg -uuo [a-z]"]),
-    Spec::ask("ag ack ugrep ug pt sift ast-grep", words::RUNS_PROJECT_SETTINGS, &[Exec]).keeps(&["ag x", "ack --pager=x y"]),
+    Spec::ask("ag ack ugrep ug pt sift ast-grep", phrases::RUNS_PROJECT_SETTINGS, &[Exec]).keeps(&["ag x", "ack --pager=x y"]),
 ];

@@ -3,7 +3,7 @@
 use super::super::checks;
 use super::super::spec::Operands::{PatternThenReads, Reads, Text};
 use super::super::spec::{Danger, Spec};
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect::{Exec, Network, Outside, Secret, Write};
 
 const ANY: usize = usize::MAX;
@@ -22,9 +22,9 @@ pub(super) const ROWS: &[Spec] = &[
         .values("-k=text --key=text -t=text --field-separator=text --parallel=text --sort=text --check=?text --batch-size=text -S=text --buffer-size=text")
         .operands(Reads(ANY))
         .dangers(&[
-            Danger::ask("output", &["-o=|--output="], words::WRITES_A_FILE, &[Write]),
-            Danger::ask("compress", &["--compress-program="], words::STARTS_PROGRAM, &[Exec]),
-            Danger::ask("elsewhere", &["--files0-from=|--random-source=|-T=|--temporary-directory="], words::READS_ELSEWHERE, &[Outside]),
+            Danger::ask("output", &["-o=|--output="], phrases::WRITES_A_FILE, &[Write]),
+            Danger::ask("compress", &["--compress-program="], phrases::STARTS_PROGRAM, &[Exec]),
+            Danger::ask("elsewhere", &["--files0-from=|--random-source=|-T=|--temporary-directory="], phrases::READS_ELSEWHERE, &[Outside]),
         ])
         .check(checks::output)
         .keeps(&["sort -u a.txt", "sort -t, -k2,2n a.txt", "sort -rn", "sort -- -o"])
@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("pr").flags("-d -F -f -m -r -t -T -a -J -NUM").values("-l=text -w=text -W=text -h=text -o=text -n=?text -s=?text").operands(Reads(ANY)).keeps(&["pr -t a.txt"]).raised(&["pr .env"]),
     Spec::read("tsort").operands(Reads(1)).keeps(&["tsort a.txt"]).raised(&["tsort .env"]),
     Spec::read("shuf").flags("-e -r -z --echo --repeat --zero-terminated").values("-i=text --input-range=text -n=text --head-count=text").operands(Reads(ANY))
-        .dangers(&[Danger::ask("output", &["-o=|--output="], words::WRITES_A_FILE, &[Write])]).check(checks::output)
+        .dangers(&[Danger::ask("output", &["-o=|--output="], phrases::WRITES_A_FILE, &[Write])]).check(checks::output)
         .keeps(&["shuf -n 3 a.txt"]).raised(&["shuf -o x a.txt", "shuf --random-source=.env a.txt", "shuf --outp=x a.txt"]),
     Spec::read("base64 base32 basenc").flags("-d -D -i --decode --ignore-garbage --base64 --base64url --base32 --base16").values("-w=text --wrap=text -b=text --break=text").operands(Reads(1))
         .keeps(&["base64 a.txt", "base64 -w0 a.txt"]).raised(&["base64 -o out.txt a.txt", "base64 .env", "base64 server.pem", "base64 -i a.txt -o b.txt"]),
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Spec] = &[
         .keeps(&["echo hello", "echo a && rm -rf /", "echo -e x", "printf %s x", "true", "false", "echo $(id)"]),
     Spec::read("expr factor").flags("*").operands(Text).keeps(&["expr 1 + 2", "factor 12"]),
     Spec::read("iconv").flags("-c -s -l --list --silent --verbose").values("-f=path --from-code=path -t=path --to-code=path").operands(Reads(ANY))
-        .dangers(&[Danger::ask("output", &["-o=|--output="], words::WRITES_A_FILE, &[Write])]).check(checks::output)
+        .dangers(&[Danger::ask("output", &["-o=|--output="], phrases::WRITES_A_FILE, &[Write])]).check(checks::output)
         .keeps(&["iconv -f utf-8 -t ascii a.txt"]).raised(&["iconv -f utf-8 -t ascii -o out.txt a.txt", "iconv --outp=x a.txt", "iconv -f /etc/passwd a.txt", "iconv -f/etc/passwd a.txt", "iconv --to-code=../x a.txt"]),
     // The two that have another name are scripts that start the first.
     Spec::read("grep egrep fgrep").starts(&["grep"])
@@ -72,7 +72,7 @@ pub(super) const ROWS: &[Spec] = &[
                  --context=text --color=?text --colour=?text --binary-files=text -D=text --devices=text -d=text --directories=text \
                  --exclude=sure --exclude-dir=sure --include=glob -f=path --file=path --exclude-from=path --group-separator=text")
         .operands(PatternThenReads("-e|--regexp|-f|--file"))
-        .dangers(&[Danger::ask("follow", &["-R|--dereference-recursive"], words::FOLLOWS_LINKS, &[Outside])])
+        .dangers(&[Danger::ask("follow", &["-R|--dereference-recursive"], phrases::FOLLOWS_LINKS, &[Outside])])
         .check(checks::grep)
         .keeps(&["grep -rn x .", "grep -n TODO README.md", "grep -e a -e b a.txt", "grep -C3 x a.txt", "grep -- -v a.txt", "grep --include=*.rs -r fn src", "grep /etc/passwd a.txt", "grep -e /api/ a.txt", "grep -rho TODO.* src", "grep -r --include=*.json x .", "grep -o . a.txt"])
         .raised(&["grep x .env", "grep -R x .", "grep -r . link_ssh/", "grep -f /etc/shadow a.txt", "grep -f .env a.txt", "grep x /etc/passwd",
@@ -82,8 +82,8 @@ pub(super) const ROWS: &[Spec] = &[
         .values("-e=sure --expression=sure -l=text --line-length=text")
         .operands(PatternThenReads("-e|--expression|-f|--file"))
         .dangers(&[
-            Danger::ask("in_place", &["-i|-I|--in-place"], words::WRITES_IN_PLACE, &[Write]),
-            Danger::ask("file", &["-f=|--file="], words::RUNS_SCRIPT, &[Exec]),
+            Danger::ask("in_place", &["-i|-I|--in-place"], phrases::WRITES_IN_PLACE, &[Write]),
+            Danger::ask("file", &["-f=|--file="], phrases::RUNS_SCRIPT, &[Exec]),
         ])
         .check(checks::sed)
         .keeps(&["sed -n 1,40p README.md", "sed -n /foo/p a.txt", "sed s/a/b/g a.txt", "sed -n -e 1p -e 3p a.txt", "sed 5q a.txt", "sed -n $p a.txt", "sed s|a|b| a.txt", "sed -n 2{p;q} a.txt"])
@@ -96,22 +96,22 @@ pub(super) const ROWS: &[Spec] = &[
         .values("--indent=text")
         .operands(PatternThenReads("-f|--from-file"))
         .dangers(&[
-            Danger::ask("module", &["-L=|--library-path="], words::READS_ELSEWHERE, &[Outside]),
-            Danger::ask("file", &["-f|--from-file|--slurpfile|--rawfile|--args|--jsonargs|--arg|--argjson"], words::OPTION_VALUES, &[Secret]),
+            Danger::ask("module", &["-L=|--library-path="], phrases::READS_ELSEWHERE, &[Outside]),
+            Danger::ask("file", &["-f|--from-file|--slurpfile|--rawfile|--args|--jsonargs|--arg|--argjson"], phrases::OPTION_VALUES, &[Secret]),
         ])
         .check(checks::jq)
         .quiet(&["-V"])
         .keeps(&["jq . data.json", "jq -r .name package.json", "jq .scripts|keys package.json", "jq --version"])
         .raised(&["jq -n env", "jq -n $ENV.PATH", "jq . .env", "jq -n input", "jq -f x data.json", "jq --rawfile a /etc/shadow $a", "jq -L x . a.json", "jq . /etc/shadow", "jq -nc path(.[env:1])", "jq .[$ENV:1] a.json", "jq .[input:] a.json"]),
     Spec::read("awk gawk mawk nawk original-awk").by_language().posix().values("-F=text -v=text").operands(PatternThenReads(""))
-        .dangers(&[Danger::ask("file", &["-f=|--file=|-i=|--include=|-l=|--load=|-E=|--exec="], words::RUNS_SCRIPT, &[Exec])])
+        .dangers(&[Danger::ask("file", &["-f=|--file=|-i=|--include=|-l=|--load=|-E=|--exec="], phrases::RUNS_SCRIPT, &[Exec])])
         .check(checks::awk).quiet(&["-V", "-W version"])
         .keeps(&["awk {print} a.txt", "awk '{print $1}' a.txt", "awk 'NR>=10 && NR<=20' a.txt", "awk -F: '{s+=$2} END{print s/NR}' a.txt", "awk -v n=5 'NR==n' a.txt", "awk 1 FS=: a.txt", "gawk -F , '$3 > 100 {print $1, $3}' a.txt"])
         .raised(&["gawk BEGIN{system(1)}", "awk '{print > \"x\"}' a.txt", "awk -f x.awk a.txt", "awk '{print}' .env", "awk 1 /etc/shadow", "awk --file=x a.txt", "gawk -i inplace 1 a.txt", "awk -v ENVIRON=1 1 a.txt", "awk 'BEGIN{while((getline l < ARGV[1])>0) print l}' a.txt",
                   "awk 1 ~/.ssh/id_rsa", "gawk -l filefuncs 1 a.txt", "gawk --source 1 a.txt", "gawk -e 1 a.txt", "awk -d x 1 a.txt", "gawk -o 1 a.txt", "awk 1 link_key"]),
-    Spec::ask("yq xq dasel gron fx", words::QUERY_TOOL, &[Secret]).check(super::super::wrappers::scan_arguments).keeps(&["yq -i .a=1 a.yaml"]),
-    Spec::ask("sqlite3 psql mysql mariadb mongosh redis-cli duckdb", words::DATABASE, &[Write, Exec, Network]).check(checks::statements).keeps(&["psql -c 'select 1'", "redis-cli get x"])
+    Spec::ask("yq xq dasel gron fx", phrases::QUERY_TOOL, &[Secret]).check(super::super::wrappers::scan_arguments).keeps(&["yq -i .a=1 a.yaml"]),
+    Spec::ask("sqlite3 psql mysql mariadb mongosh redis-cli duckdb", phrases::DATABASE, &[Write, Exec, Network]).check(checks::statements).keeps(&["psql -c 'select 1'", "redis-cli get x"])
         .raised(&["sqlite3 app.db 'DROP TABLE x'", "sqlite3 app.db '.shell rm -rf x'", "psql -c 'drop table x'", "redis-cli FLUSHALL", "mysql -e 'TRUNCATE TABLE x'"]),
-    Spec::ask("bat batcat", words::OPENS_PAGER, &[Exec]).keeps(&["bat --pager=x a.txt"]),
-    Spec::ask("pandoc", words::WRITES_FILES, &[Write, Exec]).keeps(&["pandoc a.md"]),
+    Spec::ask("bat batcat", phrases::OPENS_PAGER, &[Exec]).keeps(&["bat --pager=x a.txt"]),
+    Spec::ask("pandoc", phrases::WRITES_FILES, &[Write, Exec]).keeps(&["pandoc a.md"]),
 ];

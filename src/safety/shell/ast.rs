@@ -2,7 +2,7 @@
 //! module.
 
 use super::super::warning::Warning;
-use avocet_core::i18n::{Phrase as Say, safety as words};
+use avocet_core::i18n::{Phrase as Say, safety as phrases};
 
 /// A line, taken apart.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -257,13 +257,13 @@ impl Script {
     /// A quote, an escape or a form whose end is missing makes the line opaque.
     pub fn expect_closed(&mut self, is_closed: bool) {
         if !is_closed {
-            self.mark_opaque(words::SHELL_UNFINISHED);
+            self.mark_opaque(phrases::SHELL_UNFINISHED);
         }
     }
 
-    pub fn add_form(&mut self, form: Warning) {
-        if !self.forms.contains(&form) {
-            self.forms.push(form);
+    pub fn add_form(&mut self, warning: Warning) {
+        if !self.forms.contains(&warning) {
+            self.forms.push(warning);
         }
     }
 }

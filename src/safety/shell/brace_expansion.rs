@@ -2,7 +2,7 @@
 //! `-rf x`. For finding danger only; an expansion is never proof of safety.
 
 /// More words than this are not written by hand; the rest stays as it is.
-const MOST: usize = 64;
+const MAX_WORDS: usize = 64;
 
 /// The words that a text with braces expands to. Quotes are gone by now, so a quoted brace
 /// is expanded too.
@@ -11,13 +11,13 @@ pub fn expand(text: &str) -> Vec<String> {
     let mut open = vec![text.to_owned()];
     while let Some(word) = open.pop() {
         match innermost_list(&word) {
-            Some((before, list, after)) if done.len() + open.len() < MOST => {
+            Some((before, list, after)) if done.len() + open.len() < MAX_WORDS => {
                 let parts = list.split(',').rev().map(|part| format!("{before}{part}{after}"));
                 open.extend(parts);
             }
             Some(_) => done.push(word),
             None => match innermost_range(&word) {
-                Some((before, numbers, after)) if done.len() + open.len() < MOST => {
+                Some((before, numbers, after)) if done.len() + open.len() < MAX_WORDS => {
                     open.extend(numbers.iter().rev().map(|n| format!("{before}{n}{after}")));
                 }
                 Some(_) | None => done.push(word),
@@ -39,7 +39,7 @@ fn innermost_range(text: &str) -> Option<(&str, Vec<u32>, &str)> {
     let (from, to): (u32, u32) = (number(from)?, number(to)?);
     let numbers: Vec<u32> =
         if from <= to { (from..=to).collect() } else { (to..=from).rev().collect() };
-    (numbers.len() <= MOST).then_some((before, numbers, after))
+    (numbers.len() <= MAX_WORDS).then_some((before, numbers, after))
 }
 
 /// The first list that does not contain another one: the text before, inside and after it.
@@ -89,6 +89,6 @@ mod tests {
 
     #[test]
     fn expansion_of_many_braces_is_bounded() {
-        assert!(expand(&"{a,b}".repeat(40)).len() <= 2 * MOST);
+        assert!(expand(&"{a,b}".repeat(40)).len() <= 2 * MAX_WORDS);
     }
 }

@@ -3,7 +3,7 @@
 use super::super::warning::Warning;
 use super::ast::{CaseHead, CasePatterns, ForLoop, FunctionBody, ShellWord};
 use super::parser::{CompoundForm, OpenCommand, Preceding, ShellParser};
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 
 impl ShellParser<'_> {
     pub(super) fn begin_function(&mut self, name: String, start: usize, open: &mut OpenCommand) {
@@ -56,7 +56,7 @@ impl ShellParser<'_> {
 
     fn expect_form(&mut self, form: CompoundForm, open: &OpenCommand) {
         if open.form() != Some(form) {
-            self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
+            self.script.mark_opaque(phrases::SHELL_NOT_UNDERSTOOD);
         }
     }
 
@@ -87,7 +87,7 @@ impl ShellParser<'_> {
         if self.text.peek() == Some('(') && self.text.peek_raw(1) == Some('(') {
             let start = self.text.at;
             if !self.read_arithmetic() {
-                self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
+                self.script.mark_opaque(phrases::SHELL_NOT_UNDERSTOOD);
             }
             let counted: String = self
                 .text
@@ -135,7 +135,7 @@ impl ShellParser<'_> {
             let head = CaseHead { word, span: (begin, self.text.at) };
             self.script.cases.extend((self.substitutions == 0).then_some(head));
         } else {
-            self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
+            self.script.mark_opaque(phrases::SHELL_NOT_UNDERSTOOD);
         }
     }
 
@@ -165,7 +165,7 @@ impl ShellParser<'_> {
                 }
                 Some(_) if self.text.at > start => {}
                 Some(_) | None => {
-                    self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
+                    self.script.mark_opaque(phrases::SHELL_NOT_UNDERSTOOD);
                     self.text.at += 1;
                     return open.set_form(CompoundForm::Branch);
                 }
@@ -207,7 +207,7 @@ impl ShellParser<'_> {
             } else if self.text.at > start {
                 open.simple.words.push(word);
             } else if self.text.peek().is_none() {
-                return self.script.mark_opaque(words::SHELL_UNFINISHED);
+                return self.script.mark_opaque(phrases::SHELL_UNFINISHED);
             } else if let Some(joint) = ["&&", "||"].into_iter().find(|joint| self.text.take(joint))
             {
                 let text = joint.to_owned();

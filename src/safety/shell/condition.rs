@@ -24,19 +24,19 @@ pub struct Condition {
 }
 
 pub fn read_condition(words: &[ShellWord], expander: Expander<'_>) -> Option<Condition> {
-    let mut whole = Condition { shown: "[[".to_owned(), ..Condition::default() };
+    let mut condition = Condition { shown: "[[".to_owned(), ..Condition::default() };
     for part in words.split_inclusive(is_joint) {
         let (joint, question) = match part.split_last() {
             Some((last, question)) if is_joint(last) => (format!(" {}", last.text), question),
             Some(_) | None => (String::new(), part),
         };
         let Condition { asked, shown, tests } = read_question(question, expander)?;
-        whole.asked.extend(asked);
-        whole.tests.extend(tests);
-        whole.shown += &format!(" {shown}{joint}");
+        condition.asked.extend(asked);
+        condition.tests.extend(tests);
+        condition.shown += &format!(" {shown}{joint}");
     }
-    whole.shown += " ]]";
-    Some(whole)
+    condition.shown += " ]]";
+    Some(condition)
 }
 
 fn is_joint(word: &ShellWord) -> bool {
@@ -87,14 +87,14 @@ fn read_question(words: &[ShellWord], expander: Expander<'_>) -> Option<Conditio
 fn read_compared(
     word: &ShellWord,
     is_text: bool,
-    one: &mut KnownWord,
+    known_word: &mut KnownWord,
     expander: Expander<'_>,
 ) -> Option<KnownWord> {
     if is_text && word.has(Trait::Pattern) {
         return Some(KnownWord { text: word.text.clone(), shown: Some(written_pattern(word)?) });
     }
     let mut other = expander.fill_unsplit(word)?;
-    (is_text || one.keep_number() && other.keep_number()).then_some(other)
+    (is_text || known_word.keep_number() && other.keep_number()).then_some(other)
 }
 
 /// A regular expression of which the shell expands nothing, as it is given it.

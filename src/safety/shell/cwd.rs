@@ -21,7 +21,7 @@ pub struct Folders {
     doubtful: bool,
 }
 
-const MOST: usize = 6;
+const MAX_FOLDERS: usize = 6;
 
 impl Folders {
     pub fn new(cwd: PathBuf) -> Folders {
@@ -31,13 +31,13 @@ impl Folders {
     /// Moves to the next command. Unless it comes after a `&&`, the `cd` before it may have
     /// failed, or may have been in a subshell; after `||` and `|` that goes for the rest of
     /// the list: `true || cd a && ls`, `x | cd a && ls`.
-    pub fn start_command(&mut self, after: Joint) {
-        self.doubtful = match after {
+    pub fn start_command(&mut self, joint: Joint) {
+        self.doubtful = match joint {
             Joint::Next => false,
             Joint::And => self.doubtful,
             Joint::Or | Joint::Pipe => true,
         };
-        if self.doubtful || after != Joint::And {
+        if self.doubtful || joint != Joint::And {
             self.current.clone_from(&self.all);
         }
     }
@@ -110,9 +110,9 @@ impl Folders {
                 self.all.push(folder.clone());
             }
         }
-        self.lost |= self.all.len() > MOST;
-        self.all.truncate(MOST);
+        self.lost |= self.all.len() > MAX_FOLDERS;
+        self.all.truncate(MAX_FOLDERS);
         self.current = there;
-        self.current.truncate(MOST);
+        self.current.truncate(MAX_FOLDERS);
     }
 }

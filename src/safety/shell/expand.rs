@@ -13,8 +13,8 @@ use super::variables::{ShellVariables, is_free_name, is_one_word, made_name};
 use avocet_core::text::quote_literal;
 
 /// Entries of a folder that are looked at, and names that a pattern may find.
-const MOST_ENTRIES: usize = 2000;
-const MOST_NAMES: usize = 500;
+const MAX_ENTRIES: usize = 2000;
+const MAX_NAMES: usize = 500;
 
 /// Variables that only show something, for what the shell itself prints or compares.
 const SHOWN: &[&str] = &[
@@ -132,7 +132,7 @@ impl Expander<'_> {
         let [only] = word.variables.as_slice() else { return None };
         let all = self.context.variables.all_of(&only.written);
         if let Some(all) = all.filter(|_| only.written == word.text) {
-            let is_known = |one: &KnownWord| only.is_quoted || is_one_word(&one.text);
+            let is_known = |word: &KnownWord| only.is_quoted || is_one_word(&word.text);
             return Some(all.iter().all(is_known).then(|| all.clone()));
         }
         let known = self.made.iter().find(|one| one.written == only.written)?.known.as_ref()?;
@@ -188,8 +188,11 @@ impl Expander<'_> {
         if word.variables.is_empty() || word.text.starts_with('~') {
             return None;
         }
-        let (mut text, mut shown, mut stays, mut done) =
-            (String::new(), String::new(), false, 0_usize);
+        let mut text = String::new();
+        let mut shown = String::new();
+        let mut stays = false;
+        let mut done = 0_usize;
+
         // Nothing in quotes would be a word of its own beside what is split.
         let quoted = |text: &str| if text.is_empty() { String::new() } else { quote_literal(text) };
         for variable in &word.variables {
@@ -304,8 +307,8 @@ impl Expander<'_> {
             } else if self.context.variables.is_made(name) {
                 sum += &format!("$(avocet_digits \"${{{}}}\" -)", made_name(name));
             } else {
-                let known = VariableUse { at: 0, written: String::new(), is_quoted: true };
-                let value = self.context.variables.value_of(name, &known)?;
+                let variable_use = VariableUse { at: 0, written: String::new(), is_quoted: true };
+                let value = self.context.variables.value_of(name, &variable_use)?;
                 sum += is_number(&value).then_some(value.as_str()).filter(|it| !it.is_empty())?;
             }
         }
@@ -382,8 +385,8 @@ impl Expander<'_> {
             if !self.context.policy_cx.place.can_read(&real) {
                 return None;
             }
-            let entries = world.entries(&real, MOST_ENTRIES + 1);
-            if entries.len() > MOST_ENTRIES {
+            let entries = world.entries(&real, MAX_ENTRIES + 1);
+            if entries.len() > MAX_ENTRIES {
                 return None;
             }
             for (path, kind) in entries {
@@ -399,7 +402,7 @@ impl Expander<'_> {
                 }
                 found.push((format!("{text}{name}"), folder.join(name)));
             }
-            if found.len() > MOST_NAMES {
+            if found.len() > MAX_NAMES {
                 return None;
             }
         }

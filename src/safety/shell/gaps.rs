@@ -38,7 +38,7 @@ pub(super) enum Token<'s> {
     Input(&'s Redirect),
 }
 
-/// A part of the line that was read as words.
+/// A part of the line that was read as phrases.
 #[derive(Clone, Copy)]
 enum Hole<'s> {
     Word(&'s Simple),
@@ -53,7 +53,7 @@ enum Hole<'s> {
     Document,
 }
 
-/// The parts of a line that were read as words, in order.
+/// The parts of a line that were read as phrases, in order.
 fn find_holes(script: &Script, is_bash: bool) -> Option<Vec<((usize, usize), Hole<'_>)>> {
     let mut holes = Vec::new();
     // Those in a substitution are a part of its word.
@@ -128,13 +128,13 @@ struct GapReader<'s> {
 
 impl<'s> GapReader<'s> {
     /// Reads the text in front of a word, or of the target of a redirection.
-    fn read(&mut self, gap: &str, target: Option<&'s Redirect>) -> Option<()> {
+    fn read(&mut self, gap: &str, redirect: Option<&'s Redirect>) -> Option<()> {
         let mut rest = gap;
         loop {
             rest = rest.trim_start_matches([' ', '\t']);
             let first = match rest.chars().next() {
                 Some(first) => first,
-                None => return target.is_none().then_some(()),
+                None => return redirect.is_none().then_some(()),
             };
             if let Some(behind) = rest.strip_prefix("\\\n") {
                 rest = behind;
@@ -144,7 +144,7 @@ impl<'s> GapReader<'s> {
                 self.tokens.extend(token);
                 rest = rest.get(sign.len()..)?;
             } else {
-                match self.redirection(rest, target)? {
+                match self.redirection(rest, redirect)? {
                     Some(behind) => rest = behind,
                     // It was the one in front of the target.
                     None => return Some(()),

@@ -99,7 +99,7 @@ impl PlainWriter<'_> {
         Some(())
     }
 
-    /// `xargs PROGRAM`: the program gets what was printed as words.
+    /// `xargs PROGRAM`: the program gets what was printed as phrases.
     pub(super) fn write_xargs(&mut self, simple: &Simple, redirects: String) -> Option<()> {
         let invoked = Invoked::read(simple.words.get(1..)?).filter(|_| {
             simple.sets.is_empty() && simple.input.is_none() && !redirects.contains('<')

@@ -52,7 +52,7 @@ fn is_listing(parts: &[PlainPart]) -> bool {
     let begin = parts.iter().rposition(begins).unwrap_or(0);
     let parts = parts.get(begin..).unwrap_or_default();
     let Some((PlainPart::Command(first), rest)) = parts.split_first() else { return false };
-    let filters = |pair: &[PlainPart]| match pair {
+    let filters = |parts: &[PlainPart]| match parts {
         [PlainPart::Text(sign), PlainPart::Command(command)] => {
             sign == " | " && only_filters(command)
         }

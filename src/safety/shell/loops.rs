@@ -13,7 +13,7 @@ impl<'a> PlainWriter<'a> {
     /// shell will know the values, it is a loop of the shell. Returns what comes after it.
     pub(super) fn write_loop<'t>(
         &mut self,
-        header: &ForLoop,
+        for_loop: &ForLoop,
         tokens: &'t [Token<'a>],
     ) -> Option<&'t [Token<'a>]> {
         let begin = tokens.iter().position(|token| *token != Token::Operator("\n"))?;
@@ -27,35 +27,36 @@ impl<'a> PlainWriter<'a> {
             *token == Token::Done && depth == 0
         })?;
         let (first, body) = tokens.get(begin..end)?.split_first()?;
-        let is_free = is_free_name(&header.name) && !self.variables.is_array(&header.name);
+        let is_free = is_free_name(&for_loop.name) && !self.variables.is_array(&for_loop.name);
         if *first != Token::Do || self.open.is_some() || !is_free {
             return None;
         }
         self.folders.start_command(Joint::Or);
         // A remark, and no more words.
-        if header.words.iter().any(|word| word.text.starts_with('#') && !word.has(Trait::Quoted)) {
+        if for_loop.words.iter().any(|word| word.text.starts_with('#') && !word.has(Trait::Quoted))
+        {
             return None;
         }
-        let (made, lines) = self.substitute(header.words.iter())?;
+        let (made, lines) = self.substitute(for_loop.words.iter())?;
         let values = |name: &str| -> Option<Vec<KnownWord>> {
             let expander = self.expander(name, &made);
-            let values = header.words.iter().map(|word| expander.expand(word));
+            let values = for_loop.words.iter().map(|word| expander.expand(word));
             values.collect::<Option<Vec<_>>>().map(|values| values.concat())
         };
         let listed = values("for");
-        let is_told = |value: &KnownWord| self.variables.are_told_in(value, &told_names(&made));
+        let is_told = |word: &KnownWord| self.variables.are_told_in(word, &told_names(&made));
         let is_listing = listed.as_ref().is_some_and(|values| !values.iter().any(is_told));
         let values = listed.or_else(|| values("echo"))?;
         let around = self.finds_names;
-        self.finds_names |= header.words.iter().any(|word| word.has(Trait::Pattern));
+        self.finds_names |= for_loop.words.iter().any(|word| word.has(Trait::Pattern));
         self.depth += 1;
         if values.iter().any(KnownWord::is_unknown) {
             self.push_text("{ ");
             self.write_substitutions(lines);
-            self.variables.mark_listed(&header.name, is_listing, self.repeated > 0)?;
-            self.write_shell_loop(&header.name, &values, body)?;
+            self.variables.mark_listed(&for_loop.name, is_listing, self.repeated > 0)?;
+            self.write_shell_loop(&for_loop.name, &values, body)?;
         } else {
-            self.write_each(&header.name, values, body)?;
+            self.write_each(&for_loop.name, values, body)?;
         }
         self.push_text("}");
         self.depth -= 1;
@@ -64,7 +65,12 @@ impl<'a> PlainWriter<'a> {
         tokens.get(end + 1..)
     }
 
-    fn write_each(&mut self, name: &str, values: Vec<KnownWord>, body: &[Token<'a>]) -> Option<()> {
+    fn write_each(
+        &mut self,
+        name: &str,
+        words: Vec<KnownWord>,
+        tokens: &[Token<'a>],
+    ) -> Option<()> {
         if self.variables.is_made(name) {
             return None;
         }
@@ -73,14 +79,14 @@ impl<'a> PlainWriter<'a> {
             _ => false,
         };
         // One that is left early is a loop of the shell with a branch for each value.
-        if body.iter().any(leaves) {
-            return self.write_branches(name, values, body);
+        if tokens.iter().any(leaves) {
+            return self.write_branches(name, words, tokens);
         }
         let before = self.variables.clone();
         let around = std::mem::replace(&mut self.certain_depth, self.depth);
-        self.push_text(if values.is_empty() { "{ :\n" } else { "{ " });
-        for value in values {
-            self.write_round(name, value, body)?;
+        self.push_text(if words.is_empty() { "{ :\n" } else { "{ " });
+        for value in words {
+            self.write_round(name, value, tokens)?;
             self.push_text("\n");
         }
         self.certain_depth = around;
@@ -89,27 +95,27 @@ impl<'a> PlainWriter<'a> {
         Some(())
     }
 
-    fn write_round(&mut self, name: &str, value: KnownWord, body: &[Token<'a>]) -> Option<()> {
-        self.variables.set(name, Some(value.shown.is_none().then_some(value.text)?));
+    fn write_round(&mut self, name: &str, word: KnownWord, tokens: &[Token<'a>]) -> Option<()> {
+        self.variables.set(name, Some(word.shown.is_none().then_some(word.text)?));
         self.written = None;
-        self.write(body)?;
+        self.write(tokens)?;
         self.close(false)
     }
 
     fn write_branches(
         &mut self,
         name: &str,
-        values: Vec<KnownWord>,
-        body: &[Token<'a>],
+        words: Vec<KnownWord>,
+        tokens: &[Token<'a>],
     ) -> Option<()> {
         let before = self.variables.clone();
-        let numbers: String = (0..values.len()).map(|at| format!(" {at}")).collect();
+        let numbers: String = (0..words.len()).map(|at| format!(" {at}")).collect();
         self.push_text(&format!(
             "{{ for avocet__each in{numbers}\ndo case \"${{avocet__each}}\" in\n"
         ));
-        for (at, value) in values.into_iter().enumerate() {
+        for (at, value) in words.into_iter().enumerate() {
             self.push_text(&format!("{at}) "));
-            self.write_round(name, value, body)?;
+            self.write_round(name, value, tokens)?;
             self.push_text("\n;;\n");
         }
         self.push_text("esac\ndone\n");
@@ -121,15 +127,15 @@ impl<'a> PlainWriter<'a> {
     fn write_shell_loop(
         &mut self,
         name: &str,
-        values: &[KnownWord],
-        body: &[Token<'a>],
+        words: &[KnownWord],
+        tokens: &[Token<'a>],
     ) -> Option<()> {
-        let shown: Vec<String> = values.iter().map(KnownWord::quoted).collect();
+        let shown: Vec<String> = words.iter().map(KnownWord::quoted).collect();
         let own = self.variables.make_single(name)?;
         self.push_text(&format!("set -f\nfor {own} in {}\ndo ", shown.join(" ")));
         self.repeated += 1;
         self.written = None;
-        self.write(body)?;
+        self.write(tokens)?;
         self.close(false)?;
         self.repeated -= 1;
         self.push_text("\ndone\n");
@@ -150,15 +156,15 @@ impl<'a> PlainWriter<'a> {
     }
 
     /// The patterns of a branch.
-    pub(super) fn write_patterns(&mut self, patterns: &[ShellWord]) -> Option<()> {
+    pub(super) fn write_patterns(&mut self, words: &[ShellWord]) -> Option<()> {
         self.close(false)?;
-        let written: Option<Vec<String>> = patterns.iter().map(written_pattern).collect();
+        let written: Option<Vec<String>> = words.iter().map(written_pattern).collect();
         self.push_text(&format!("{}) ", written?.join("|")));
         self.written = None;
         Some(())
     }
 }
 
-fn is_leaving(name: &ShellWord) -> bool {
-    ["break", "continue"].contains(&name.text.as_str())
+fn is_leaving(word: &ShellWord) -> bool {
+    ["break", "continue"].contains(&word.text.as_str())
 }

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::i18n::{LocalizedText, safety as phrases};
 use avocet_core::protocol::{Effect, StepAction, SubCommand, Tier};
 
 use super::checks::lines;
@@ -54,7 +54,7 @@ use parser::parse;
 #[cfg(test)]
 mod tests;
 
-const MOST_DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// One command of a line, for callers that do not judge it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub fn pipeline_commands(line: &str) -> Vec<PipelineCommand> {
     let is_piped = |at: usize| commands.get(at).is_some_and(|simple| simple.seat.piped);
     let simple = commands.iter().enumerate().map(|(at, simple)| {
         let redirects =
-            |which: RedirectKind| simple.redirects.iter().any(|redirect| redirect.way == which);
+            |kind: RedirectKind| simple.redirects.iter().any(|redirect| redirect.way == kind);
         PipelineCommand {
             words: simple.words.iter().map(|word| word.text.clone()).collect(),
             sets: simple.sets.iter().map(|set| set.name.clone()).collect(),
@@ -89,42 +89,48 @@ pub fn pipeline_commands(line: &str) -> Vec<PipelineCommand> {
 /// Judges a line: each simple command by itself, and all of them in `findings`.
 pub fn judge_line(
     line: &str,
-    seat: ArgPosition,
+    position: ArgPosition,
     depth: usize,
     context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> Vec<SubCommand> {
-    if depth > MOST_DEPTH {
-        add_opaque(words::SHELL_TOO_DEEP, seat, findings);
+    if depth > MAX_DEPTH {
+        add_opaque(phrases::SHELL_TOO_DEEP, position, findings);
         return Vec::new();
     }
     let script = parse(line);
-    judge_whole_line(line, &script, seat, findings);
+    judge_whole_line(line, &script, position, findings);
     let folders = Folders::new(context.cwd.clone());
-    let mut walk =
-        LineJudge { seat, depth, context, script: &script, folders, redefined: Vec::new() };
+    let mut judge = LineJudge {
+        seat: position,
+        depth,
+        context,
+        script: &script,
+        folders,
+        redefined: Vec::new(),
+    };
     let mut pieces = Vec::new();
     let mut named = Vec::new();
     let mut entries = script.functions.is_empty().then(Vec::new);
     for (at, simple) in script.commands.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| script.commands.get(at));
         let mut found = Findings::default();
-        walk.judge_simple_command(simple, before, &mut found);
+        judge.judge_simple_command(simple, before, &mut found);
         findings.merge(&found);
         // Letters that are written as numbers show no name.
         let targets = simple.redirects.iter().map(|redirect| &redirect.target);
         if simple.words.iter().chain(targets).any(|word| word.has(Trait::Coded)) {
             found.launch.named.clear();
         }
-        entries = entries.zip(walk.entries(simple, &found)).map(|(all, new)| [all, new].concat());
+        entries = entries.zip(judge.entries(simple, &found)).map(|(all, new)| [all, new].concat());
         named.append(&mut found.launch.named);
         pieces.push(SubCommand { text: simple.text.clone(), risk: found.into_risk(false) });
     }
     if script.commands.iter().all(|simple| simple.words.is_empty()) {
-        findings.add("shell.empty", Tier::L1, words::SHELL_EMPTY, seat.arg(0), &[]);
+        findings.add("shell.empty", Tier::L1, phrases::SHELL_EMPTY, position.arg(0), &[]);
     }
     // What the line names is known where all of it is understood, and each folder it may be in.
-    if !walk.folders.is_lost() && !findings.rule_ids().any(|rule| rule == "shell.opaque") {
+    if !judge.folders.is_lost() && !findings.rule_ids().any(|rule| rule == "shell.opaque") {
         findings.launch.named.append(&mut named);
         findings.entries = entries;
     }
@@ -132,52 +138,52 @@ pub fn judge_line(
 }
 
 /// The findings about the line as a whole.
-fn judge_whole_line(line: &str, script: &Script, seat: ArgPosition, findings: &mut Findings) {
-    let arg = seat.arg(0);
+fn judge_whole_line(line: &str, script: &Script, position: ArgPosition, findings: &mut Findings) {
+    let arg = position.arg(0);
     for form in &script.forms {
         findings.warn(*form);
     }
     if line.chars().any(|c| malformed::is_hidden(c) || c == '\r') {
-        findings.add("malformed.hidden", Tier::L1, words::ARG_HIDDEN, arg, &[]);
+        findings.add("malformed.hidden", Tier::L1, phrases::ARG_HIDDEN, arg, &[]);
         findings.warn(Warning::ControlChars);
-        add_opaque(words::SHELL_HIDES, seat, findings);
+        add_opaque(phrases::SHELL_HIDES, position, findings);
     }
     if line.contains('\0') {
-        findings.add("malformed.nul", Tier::L2, words::ARG_NUL, arg, &[]);
+        findings.add("malformed.nul", Tier::L2, phrases::ARG_NUL, arg, &[]);
     }
     if let Some(why) = script.opaque {
-        add_opaque(why, seat, findings);
+        add_opaque(why, position, findings);
     }
     if script.forms.contains(&Warning::Background) {
-        findings.add("shell.background", Tier::L1, words::SHELL_BACKGROUND, arg, &[]);
+        findings.add("shell.background", Tier::L1, phrases::SHELL_BACKGROUND, arg, &[]);
     }
     if script.forms.contains(&Warning::Resource) {
-        findings.add("shell.endless", Tier::L1, words::SHELL_ENDLESS, arg, &[Effect::Resource]);
+        findings.add("shell.endless", Tier::L1, phrases::SHELL_ENDLESS, arg, &[Effect::Resource]);
     }
     if !script.functions.is_empty() {
-        findings.add("shell.function", Tier::L1, words::SHELL_DEFINES, arg, &[]);
+        findings.add("shell.function", Tier::L1, phrases::SHELL_DEFINES, arg, &[]);
     }
     for name in script.names.iter().filter(|name| wrappers::starts_programs(name)) {
         findings.warn(Warning::EnvAssign);
-        add_variable(name, seat, findings);
+        add_variable(name, position, findings);
     }
     if script.commands.iter().any(|simple| simple.seat.recursive) {
         let endless = [Warning::Background, Warning::Subshell];
         let piped = script.commands.iter().any(|simple| simple.seat.piped);
         let bomb = piped || endless.iter().any(|form| script.forms.contains(form));
         let tier = if bomb { Tier::L2 } else { Tier::L1 };
-        findings.add("shell.recursion", tier, words::SHELL_RECURSES, arg, &[Effect::Resource]);
+        findings.add("shell.recursion", tier, phrases::SHELL_RECURSES, arg, &[Effect::Resource]);
     }
 }
 
-fn add_opaque(why: impl Into<LocalizedText>, seat: ArgPosition, findings: &mut Findings) {
-    findings.add("shell.opaque", Tier::L1, why, seat.arg(0), &[]);
+fn add_opaque(why: impl Into<LocalizedText>, position: ArgPosition, findings: &mut Findings) {
+    findings.add("shell.opaque", Tier::L1, why, position.arg(0), &[]);
 }
 
-fn add_variable(name: &str, seat: ArgPosition, findings: &mut Findings) {
-    let say = words::SETS_VARIABLE.with("name", excerpt(name));
+fn add_variable(name: &str, position: ArgPosition, findings: &mut Findings) {
+    let say = phrases::SETS_VARIABLE.with("name", excerpt(name));
     let effects: &[Effect] = if wrappers::starts_programs(name) { &[Effect::Exec] } else { &[] };
-    findings.add("shell.variable", Tier::L1, say, seat.arg(0), effects);
+    findings.add("shell.variable", Tier::L1, say, position.arg(0), effects);
 }
 
 /// Goes through the commands of one line, keeping what earlier ones changed.
@@ -195,11 +201,11 @@ impl LineJudge<'_, '_> {
     fn judge_simple_command(
         &mut self,
         simple: &Simple,
-        before: Option<&Simple>,
+        before_simple: Option<&Simple>,
         findings: &mut Findings,
     ) {
         let arg = self.seat.arg(0);
-        findings.add("shell", Tier::L0, words::SHELL_PIECE, arg, &[Effect::Read]);
+        findings.add("shell", Tier::L0, phrases::SHELL_PIECE, arg, &[Effect::Read]);
         self.folders.start_command(simple.seat.after);
         // One that no program is given changes none.
         let is_given = |set: &&Set| !simple.words.is_empty() || !variables::is_free_name(&set.name);
@@ -210,19 +216,19 @@ impl LineJudge<'_, '_> {
         if let Some((first, rest)) = simple.words.split_first() {
             self.check_expansions(rest, first, findings);
             self.judge_by_name(first, rest, findings);
-            self.judge_input(simple, before, findings);
+            self.judge_input(simple, before_simple, findings);
         }
     }
 
     /// What a command opens entry by entry; `None`: it does more than change what it names, or print.
-    fn entries(&self, simple: &Simple, found: &Findings) -> Option<Vec<NamedWrite>> {
+    fn entries(&self, simple: &Simple, findings: &Findings) -> Option<Vec<NamedWrite>> {
         let (name, rest) = simple.words.split_first()?;
         let args = rest.iter().map(|word| word.text.clone()).collect();
-        let work = StepAction::Exec { program: name.text.clone(), args };
+        let exec = StepAction::Exec { program: name.text.clone(), args };
         let program = self.context.policy_cx.world.program(&name.text);
         let context = self.context_in(self.folders.only()?);
-        let reasons = found.iter().map(|finding| &finding.reason);
-        named::entries(&work, program.as_ref(), &context, reasons, &found.launch.named)
+        let reasons = findings.iter().map(|finding| &finding.reason);
+        named::entries(&exec, program.as_ref(), &context, reasons, &findings.launch.named)
     }
 
     /// A variable that is set, as an assignment or by a builtin.
@@ -237,7 +243,9 @@ impl LineJudge<'_, '_> {
 
     /// The line as a call of what it names.
     fn as_call<'c>(&self, name: &'c str, context: &'c JudgeContext<'_>) -> ProgramCall<'c> {
-        let (seat, depth) = (self.seat, self.depth);
+        let seat = self.seat;
+        let depth = self.depth;
+
         ProgramCall { id: "shell".into(), name, args: &[], seat, depth, context }
     }
 
@@ -247,53 +255,64 @@ impl LineJudge<'_, '_> {
     }
 
     /// The expansions among the words after the name.
-    fn check_expansions(&self, rest: &[ShellWord], name: &ShellWord, findings: &mut Findings) {
+    fn check_expansions(
+        &self,
+        words: &[ShellWord],
+        shell_word: &ShellWord,
+        findings: &mut Findings,
+    ) {
         let arg = self.seat.arg(0);
-        let quiet = SHOWS_NAMES.contains(&name.text.as_str());
+        let quiet = SHOWS_NAMES.contains(&shell_word.text.as_str());
         let unknown = |word: &&ShellWord| {
             word.needs_expansion()
                 || (is_open_pattern(word) && !(quiet && is_flat_pattern(&word.text)))
         };
-        if let Some(word) = rest.iter().find(unknown) {
-            let say = words::SHELL_EXPANDS.with("word", excerpt(&word.text));
+        if let Some(word) = words.iter().find(unknown) {
+            let say = phrases::SHELL_EXPANDS.with("word", excerpt(&word.text));
             findings.add("shell.expansion", Tier::L1, say, arg, &[]);
         }
-        if let Some(word) = rest.iter().find(|w| w.has(Trait::Pattern) && is_hidden_glob(&w.text)) {
+        if let Some(word) = words.iter().find(|w| w.has(Trait::Pattern) && is_hidden_glob(&w.text))
+        {
             self.as_call("sh", self.context).ask_sensitive(&word.text, 0, findings);
         }
     }
 
     /// The command by its name; where the name is not plain, by its likely name.
-    fn judge_by_name(&mut self, first: &ShellWord, rest: &[ShellWord], findings: &mut Findings) {
-        if !first.text.is_ascii() {
+    fn judge_by_name(&mut self, word: &ShellWord, words: &[ShellWord], findings: &mut Findings) {
+        if !word.text.is_ascii() {
             findings.warn(Warning::ControlChars);
         }
-        if builtin::is_builtin(&first.text)
-            || ["printf", "test", "["].contains(&first.text.as_str())
+        if builtin::is_builtin(&word.text) || ["printf", "test", "["].contains(&word.text.as_str())
         {
-            self.judge_subscripts(rest, findings);
+            self.judge_subscripts(words, findings);
         }
-        let pattern = first.has(Trait::Pattern) && !["[", "[["].contains(&first.text.as_str());
-        if first.needs_expansion() || pattern {
+        let pattern = word.has(Trait::Pattern) && !["[", "[["].contains(&word.text.as_str());
+        if word.needs_expansion() || pattern {
             let arg = self.seat.arg(0);
-            findings.add("shell.opaque", Tier::L1, words::SHELL_NAME_UNKNOWN, arg, &[Effect::Exec]);
-            return self.judge_likely_command(first, rest, findings);
+            findings.add(
+                "shell.opaque",
+                Tier::L1,
+                phrases::SHELL_NAME_UNKNOWN,
+                arg,
+                &[Effect::Exec],
+            );
+            return self.judge_likely_command(word, words, findings);
         }
-        if first.text.contains(malformed::is_hidden) {
-            self.judge_likely_command(first, rest, findings);
+        if word.text.contains(malformed::is_hidden) {
+            self.judge_likely_command(word, words, findings);
         }
-        if first.has(Trait::Coded) {
-            add_opaque(words::SHELL_NAME_UNKNOWN, self.seat, findings);
+        if word.has(Trait::Coded) {
+            add_opaque(phrases::SHELL_NAME_UNKNOWN, self.seat, findings);
         }
-        self.judge_plain_command(&first.text, rest, self.depth, findings);
-        self.judge_brace_expansion(&first.text, rest, findings);
+        self.judge_plain_command(&word.text, words, self.depth, findings);
+        self.judge_brace_expansion(&word.text, words, findings);
     }
 
     /// The same command with its braces spread out, as the shell will: `rm {-rf,x}`.
-    fn judge_brace_expansion(&self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
-        if rest.iter().any(|word| word.has(Trait::Braces)) && self.context.row(name).is_some() {
+    fn judge_brace_expansion(&self, name: &str, words: &[ShellWord], findings: &mut Findings) {
+        if words.iter().any(|word| word.has(Trait::Braces)) && self.context.row(name).is_some() {
             let args: Vec<String> =
-                rest.iter().flat_map(|word| brace_expansion::expand(&word.text)).collect();
+                words.iter().flat_map(|word| brace_expansion::expand(&word.text)).collect();
             let kept = findings.program_count();
             self.judge_program(name, &args, self.depth, findings);
             findings.truncate_programs(kept);
@@ -301,8 +320,14 @@ impl LineJudge<'_, '_> {
     }
 
     /// A name that expands, without what expands in it: `{rm,-rf,x}`, `rm$IFS-rf`, `r$@m`.
-    fn judge_likely_command(&self, first: &ShellWord, rest: &[ShellWord], findings: &mut Findings) {
-        let plain = first.plain.replace(['{', '}', ','], " ").replace(malformed::is_hidden, "");
+    fn judge_likely_command(
+        &self,
+        shell_word: &ShellWord,
+        rest: &[ShellWord],
+        findings: &mut Findings,
+    ) {
+        let plain =
+            shell_word.plain.replace(['{', '}', ','], " ").replace(malformed::is_hidden, "");
         let rest = rest.iter().map(|word| word.plain.as_str());
         let parts: Vec<String> = plain.split(' ').chain(rest).map(str::to_owned).collect();
         let parts: Vec<String> = parts.into_iter().skip_while(String::is_empty).collect();
@@ -317,18 +342,18 @@ impl LineJudge<'_, '_> {
     fn judge_plain_command(
         &mut self,
         name: &str,
-        rest: &[ShellWord],
+        words: &[ShellWord],
         depth: usize,
         findings: &mut Findings,
     ) {
         let short = short_name(name);
-        if depth > MOST_DEPTH {
-            return add_opaque(words::SHELL_TOO_DEEP, self.seat, findings);
+        if depth > MAX_DEPTH {
+            return add_opaque(phrases::SHELL_TOO_DEEP, self.seat, findings);
         }
         if self.redefined.iter().any(|hidden| hidden == name) {
             findings.record_program(name);
             return add_opaque(
-                words::SHELL_RENAMED.with("program", excerpt(name)),
+                phrases::SHELL_RENAMED.with("program", excerpt(name)),
                 self.seat,
                 findings,
             );
@@ -336,19 +361,19 @@ impl LineJudge<'_, '_> {
         if self.script.functions.iter().any(|function| function == name) {
             findings.record_program(name);
             if self.context.row(short).is_some() || builtin::is_builtin(name) {
-                let say = words::SHELL_RENAMED.with("program", excerpt(name));
+                let say = phrases::SHELL_RENAMED.with("program", excerpt(name));
                 add_opaque(say, self.seat, findings);
             }
             return;
         }
         if builtin::is_builtin(name) {
             findings.record_program(name);
-            return self.judge_builtin(name, rest, depth, findings);
+            return self.judge_builtin(name, words, depth, findings);
         }
-        if name == "printf" && rest.first().is_some_and(|word| word.text.starts_with("-v")) {
-            self.check_assigned_names(rest.get(..2).unwrap_or(rest), findings);
+        if name == "printf" && words.first().is_some_and(|word| word.text.starts_with("-v")) {
+            self.check_assigned_names(words.get(..2).unwrap_or(words), findings);
         }
-        let args: Vec<String> = rest.iter().map(|word| word.text.clone()).collect();
+        let args: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
         self.judge_program(name, &args, depth, findings);
     }
 
@@ -365,19 +390,21 @@ impl LineJudge<'_, '_> {
             findings.truncate_programs(kept);
         }
         if self.folders.is_lost() {
-            findings.add("shell.folder", Tier::L1, words::SHELL_FOLDER, self.seat.arg(0), &[]);
+            findings.add("shell.folder", Tier::L1, phrases::SHELL_FOLDER, self.seat.arg(0), &[]);
         }
     }
 
     fn judge_redirections(&self, simple: &Simple, findings: &mut Findings) {
         for redirect in &simple.redirects {
-            let (text, arg) = (redirect.target.text.as_str(), self.seat.arg(0));
+            let text = redirect.target.text.as_str();
+            let arg = self.seat.arg(0);
+
             if redirect.target.needs_expansion() || is_open_pattern(&redirect.target) {
-                let say = words::SHELL_EXPANDS.with("word", excerpt(text));
+                let say = phrases::SHELL_EXPANDS.with("word", excerpt(text));
                 findings.add("shell.expansion", Tier::L1, say, arg, &[]);
             }
             if text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/") {
-                let say = words::USES_NETWORK;
+                let say = phrases::USES_NETWORK;
                 findings.add("shell.network", Tier::L1, say, arg, SENDS);
                 continue;
             }
@@ -389,18 +416,20 @@ impl LineJudge<'_, '_> {
 
     fn judge_redirect(
         &self,
-        way: RedirectKind,
+        kind: RedirectKind,
         text: &str,
         context: &JudgeContext<'_>,
         findings: &mut Findings,
     ) {
-        let (seat, call) = (self.seat, self.as_call("sh", context));
-        if matches!(way, RedirectKind::Read | RedirectKind::Both) && !text.is_empty() {
+        let seat = self.seat;
+        let call = self.as_call("sh", context);
+
+        if matches!(kind, RedirectKind::Read | RedirectKind::Both) && !text.is_empty() {
             call.check_read(text, 0, findings);
         }
         let free = ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&text);
-        if matches!(way, RedirectKind::Write | RedirectKind::Both) && !free {
-            let say = words::WRITES_A_FILE.with("arg", excerpt(text));
+        if matches!(kind, RedirectKind::Write | RedirectKind::Both) && !free {
+            let say = phrases::WRITES_A_FILE.with("arg", excerpt(text));
             findings.add("shell.redirect", Tier::L1, say, seat.arg(0), &[Effect::Write]);
             findings.warn(Warning::RedirectWrite);
             call.check_output(text, 0, WriteOpening::File, findings);
@@ -409,7 +438,12 @@ impl LineJudge<'_, '_> {
 
     /// The input of a shell or an interpreter: text of the line is looked into, the rest
     /// cannot be.
-    fn judge_input(&mut self, simple: &Simple, before: Option<&Simple>, findings: &mut Findings) {
+    fn judge_input(
+        &mut self,
+        simple: &Simple,
+        before_simple: Option<&Simple>,
+        findings: &mut Findings,
+    ) {
         let words = &simple.words;
         let interprets = |word: &ShellWord| {
             let name = short_name(&word.text);
@@ -421,7 +455,7 @@ impl LineJudge<'_, '_> {
         let text = simple
             .fed
             .clone()
-            .or_else(|| before.filter(|_| simple.seat.piped).and_then(echo_output));
+            .or_else(|| before_simple.filter(|_| simple.seat.piped).and_then(echo_output));
         if let Some(text) = &text {
             self.judge_input_text(text, shell, findings);
         }
@@ -432,8 +466,8 @@ impl LineJudge<'_, '_> {
         if (simple.seat.piped || reads) && (!script || stdin) || (made && shell) {
             findings.warn(Warning::PipeToShell);
             let arg = self.seat.arg(0);
-            findings.add("shell.piped", Tier::L1, words::SHELL_PIPED, arg, &[Effect::Exec]);
-            add_opaque(words::SHELL_PIPED, self.seat, findings);
+            findings.add("shell.piped", Tier::L1, phrases::SHELL_PIPED, arg, &[Effect::Exec]);
+            add_opaque(phrases::SHELL_PIPED, self.seat, findings);
         }
     }
 

@@ -6,21 +6,21 @@
 use super::super::warning::Warning;
 use super::ast::{InputText, Joint, RedirectKind, Script, Set, ShellWord, Simple, Sum, Trait};
 use super::characters::ShellCharacters;
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 
 /// Takes a line apart.
 pub fn parse(line: &str) -> Script {
     let mut script = Script::default();
     if line.len() > MAX_LINE {
-        script.opaque = Some(words::SHELL_TOO_DEEP);
+        script.opaque = Some(phrases::SHELL_TOO_DEEP);
     }
     if line.trim().contains('\n') {
         script.add_form(Warning::MultiLine);
     }
     let mut bodies = Vec::new();
-    let mut reader =
+    let mut parser =
         ShellParser::new(line.chars().take(MAX_LINE).collect(), &mut script, &mut bodies);
-    reader.list(ListEnd::Text);
+    parser.list(ListEnd::Text);
     for (serial, body) in bodies {
         if let Some(simple) = script.commands.iter_mut().find(|s| s.seat.serial == serial) {
             let text = match &body {
@@ -98,10 +98,10 @@ pub(super) struct Heredoc {
 
 impl Heredoc {
     /// Its lines; an error with them if its end is missing.
-    pub(super) fn read_body(&self, text: &mut ShellCharacters) -> Result<String, String> {
+    pub(super) fn read_body(&self, characters: &mut ShellCharacters) -> Result<String, String> {
         let mut body = String::new();
-        while !text.is_at_end() {
-            let line = text.take_line();
+        while !characters.is_at_end() {
+            let line = characters.take_line();
             let line = if self.tabs { line.trim_start_matches('\t') } else { &line };
             if line == self.delimiter.text {
                 return Ok(body);
@@ -185,7 +185,7 @@ impl<'s> ShellParser<'s> {
     /// One level further in; false at the bottom, where reading ends.
     pub(super) fn enter_level(&mut self) -> bool {
         if self.depth >= MAX_DEPTH {
-            self.script.mark_opaque(words::SHELL_TOO_DEEP);
+            self.script.mark_opaque(phrases::SHELL_TOO_DEEP);
             self.text.at = self.text.len();
             return false;
         }
@@ -204,13 +204,13 @@ impl<'s> ShellParser<'s> {
             return T::default();
         }
         let start = self.origin.unwrap_or(start);
-        let mut inner = ShellParser::new(text.chars().collect(), self.script, self.bodies);
-        inner.depth = self.depth;
-        inner.origin = Some(start);
-        inner.piped = self.piped;
-        inner.substitutions = self.substitutions + 1;
-        inner.functions.names.clone_from(&self.functions.names);
-        let found = read(&mut inner);
+        let mut parser = ShellParser::new(text.chars().collect(), self.script, self.bodies);
+        parser.depth = self.depth;
+        parser.origin = Some(start);
+        parser.piped = self.piped;
+        parser.substitutions = self.substitutions + 1;
+        parser.functions.names.clone_from(&self.functions.names);
+        let found = read(&mut parser);
         self.depth -= 1;
         found
     }
@@ -264,7 +264,7 @@ impl<'s> ShellParser<'s> {
             || !open.frames.is_empty()
             || (end == ListEnd::Text && !self.pending_heredocs.is_empty())
         {
-            self.script.mark_opaque(words::SHELL_UNFINISHED);
+            self.script.mark_opaque(phrases::SHELL_UNFINISHED);
         }
         self.text.at += usize::from(end == ListEnd::Parenthesis);
         self.piped = around;
@@ -279,7 +279,7 @@ impl<'s> ShellParser<'s> {
         let joins = self.text.peek() == Some('|') || self.text.peek_next() == self.text.peek();
         let nothing = open.from.is_none() && open.before == Preceding::Nothing;
         if joins && nothing && self.text.peek() != Some(';') {
-            self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
+            self.script.mark_opaque(phrases::SHELL_NOT_UNDERSTOOD);
         }
         let follows = if open.is_fresh() || open.negated { Joint::Or } else { Joint::And };
         open.reject_dangling_operator(self.script);
@@ -302,10 +302,10 @@ impl<'s> ShellParser<'s> {
         } else {
             match self.text.peek() {
                 Some(';') if matches!(self.text.peek_next(), Some(';' | '&')) => {
-                    self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
+                    self.script.mark_opaque(phrases::SHELL_NOT_UNDERSTOOD);
                 }
                 Some('&') => self.script.add_form(Warning::Background),
-                Some(')') => self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD),
+                Some(')') => self.script.mark_opaque(phrases::SHELL_NOT_UNDERSTOOD),
                 Some(_) | None => {}
             }
             self.text.at += 1;
@@ -315,7 +315,9 @@ impl<'s> ShellParser<'s> {
 
     fn parenthesis(&mut self, open: &mut OpenCommand) {
         open.before = Preceding::Form;
-        let (fresh, nested_only) = (open.is_fresh(), self.nested_only);
+        let fresh = open.is_fresh();
+        let nested_only = self.nested_only;
+
         let start = self.text.at;
         if fresh && !nested_only && self.text.peek_raw(1) == Some('(') && self.read_arithmetic() {
             let text = self.text.slice(start + 2, self.text.at.saturating_sub(2));
@@ -324,7 +326,7 @@ impl<'s> ShellParser<'s> {
             return;
         }
         if !fresh {
-            self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
+            self.script.mark_opaque(phrases::SHELL_NOT_UNDERSTOOD);
         }
         self.script.add_form(Warning::Subshell);
         let named = self.functions.enclosing();
@@ -394,14 +396,14 @@ impl<'s> ShellParser<'s> {
             let start = self.text.at;
             match self.text.peek() {
                 None => {
-                    self.script.mark_opaque(words::SHELL_UNFINISHED);
+                    self.script.mark_opaque(phrases::SHELL_UNFINISHED);
                     return elements;
                 }
                 Some(')') => break,
                 Some(_) => elements.push(self.word().word),
             }
             if self.text.at == start {
-                self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
+                self.script.mark_opaque(phrases::SHELL_NOT_UNDERSTOOD);
                 return elements;
             }
         }
@@ -439,11 +441,11 @@ impl<'s> ShellParser<'s> {
 }
 
 impl OpenCommand {
-    fn new(reader: &ShellParser<'_>) -> OpenCommand {
+    fn new(parser: &ShellParser<'_>) -> OpenCommand {
         OpenCommand {
             simple: Simple::default(),
             from: None,
-            piped: reader.piped,
+            piped: parser.piped,
             before: Preceding::Nothing,
             negated: false,
             condition: None,
@@ -454,7 +456,7 @@ impl OpenCommand {
     /// A line with an operator that waits for a command and gets none is invalid.
     fn reject_dangling_operator(&mut self, script: &mut Script) {
         if std::mem::replace(&mut self.before, Preceding::Nothing) == Preceding::Operator {
-            script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
+            script.mark_opaque(phrases::SHELL_NOT_UNDERSTOOD);
         }
     }
 
@@ -462,13 +464,13 @@ impl OpenCommand {
         self.simple.words.is_empty() && self.simple.sets.is_empty()
     }
 
-    pub(super) fn begin(&mut self, at: usize, reader: &mut ShellParser<'_>) {
+    pub(super) fn begin(&mut self, at: usize, parser: &mut ShellParser<'_>) {
         self.before = Preceding::Nothing;
         if self.from.is_none() {
             self.from = Some(at);
-            reader.script.begun += 1;
-            self.simple.seat.serial = reader.script.begun;
-            self.simple.seat.start = reader.origin.unwrap_or(at);
+            parser.script.begun += 1;
+            self.simple.seat.serial = parser.script.begun;
+            self.simple.seat.start = parser.origin.unwrap_or(at);
         }
     }
 
@@ -507,11 +509,11 @@ impl OpenCommand {
         around.take(loops.unwrap_or(0)).for_each(|frame| frame.is_endless = false);
     }
 
-    pub(super) fn push(&mut self, kind: CompoundForm, reader: &mut ShellParser<'_>) {
-        let definition = reader.functions.bodiless.map(|start| (start, reader.text.at));
-        let defining = reader.functions.enclosing();
-        let piped = reader.piped;
-        let frame = OpenCompound { kind, piped, defining, definition, is_endless: false };
-        self.frames.push(frame);
+    pub(super) fn push(&mut self, form: CompoundForm, parser: &mut ShellParser<'_>) {
+        let definition = parser.functions.bodiless.map(|start| (start, parser.text.at));
+        let defining = parser.functions.enclosing();
+        let piped = parser.piped;
+        let compound = OpenCompound { kind: form, piped, defining, definition, is_endless: false };
+        self.frames.push(compound);
     }
 }

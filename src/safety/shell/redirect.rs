@@ -3,7 +3,7 @@
 use super::super::warning::Warning;
 use super::ast::{InputText, Redirect, RedirectKind, Trait};
 use super::parser::{Heredoc, OpenCommand, ShellParser};
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 
 impl ShellParser<'_> {
     pub(super) fn redirection(&mut self, open: &mut OpenCommand) {
@@ -41,24 +41,24 @@ impl ShellParser<'_> {
     }
 
     /// One stream joined to another; a file when no stream is named.
-    fn read_duplicate(&mut self, open: &mut OpenCommand, way: RedirectKind) {
+    fn read_duplicate(&mut self, open: &mut OpenCommand, kind: RedirectKind) {
         self.text.skip_blanks();
         let target = self.word().word;
         let stream = target.text.trim_end_matches('-');
         if !stream.bytes().all(|b| b.is_ascii_digit()) {
-            open.simple.redirects.push(Redirect { way, target });
+            open.simple.redirects.push(Redirect { way: kind, target });
         }
     }
 
-    pub(super) fn target(&mut self, open: &mut OpenCommand, way: RedirectKind) {
+    pub(super) fn target(&mut self, open: &mut OpenCommand, kind: RedirectKind) {
         open.begin(self.text.at, self);
         self.text.skip_blanks();
         let start = self.text.at;
         let target = self.word().word;
         if self.text.at == start {
-            self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
+            self.script.mark_opaque(phrases::SHELL_NOT_UNDERSTOOD);
         }
-        open.simple.redirects.push(Redirect { way, target });
+        open.simple.redirects.push(Redirect { way: kind, target });
     }
 
     /// The end of a line, and the here-documents that begin after it.
@@ -67,7 +67,7 @@ impl ShellParser<'_> {
         for heredoc in std::mem::take(&mut self.pending_heredocs) {
             let start = self.text.at;
             let body = heredoc.read_body(&mut self.text).unwrap_or_else(|body| {
-                self.script.mark_opaque(words::SHELL_UNFINISHED);
+                self.script.mark_opaque(phrases::SHELL_UNFINISHED);
                 body
             });
             let is_quoted = heredoc.delimiter.has(Trait::Quoted);

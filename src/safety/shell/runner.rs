@@ -124,7 +124,7 @@ pub fn shell_lookup_line(name: &str, args: &[String]) -> Option<&'static str> {
 /// The variables of an `export` that mean nothing to a program, and those of a function: they are
 /// as if only set.
 pub fn exported(simple: &Simple) -> Option<Simple> {
-    let is_setting = |name: &ShellWord| name.is_keyword("export") || name.is_keyword("local");
+    let is_setting = |word: &ShellWord| word.is_keyword("export") || word.is_keyword("local");
     let (_, words) = simple.words.split_first().filter(|(name, _)| is_setting(name))?;
     let set = |word: &ShellWord| {
         let (name, value) = word.text.split_once('=').filter(|(name, _)| is_free_name(name))?;

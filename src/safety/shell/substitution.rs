@@ -12,7 +12,7 @@ use super::parser::parse;
 use super::runner::is_of_shell;
 
 /// Most numbers that `seq` may print.
-const MOST_NUMBERS: u32 = 200;
+const MAX_NUMBERS: u32 = 200;
 
 /// The text inside, if it is one.
 pub fn inside(written: &str) -> Option<&str> {
@@ -99,6 +99,6 @@ fn is_path(text: &str) -> bool {
 }
 
 fn numbers(from: u32, to: u32) -> Option<String> {
-    let is_short = to.checked_sub(from)? < MOST_NUMBERS;
+    let is_short = to.checked_sub(from)? < MAX_NUMBERS;
     is_short.then(|| (from..=to).map(|n| n.to_string()).collect::<Vec<_>>().join("\n"))
 }

@@ -43,8 +43,8 @@ impl ShellVariables {
     }
 
     /// What was set since then is not known any more.
-    pub fn forget_changes(&mut self, before: &ShellVariables) {
-        let is_changed = |one: &&mut (String, Option<String>)| !before.known.contains(one);
+    pub fn forget_changes(&mut self, variables: &ShellVariables) {
+        let is_changed = |one: &&mut (String, Option<String>)| !variables.known.contains(one);
         self.known.iter_mut().filter(is_changed).for_each(|(_, value)| *value = None);
     }
 

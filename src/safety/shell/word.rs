@@ -5,7 +5,7 @@ use super::super::warning::Warning;
 use super::ast::{Script, ShellWord, Trait, VariableUse};
 use super::characters::ShellCharacters;
 use super::parser::{ListEnd, ShellParser};
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 
 /// A word while it is read.
 #[derive(Default)]
@@ -88,68 +88,68 @@ impl WordBuilder {
     }
 
     /// A backslash and what it quotes; false: nothing follows it.
-    fn read_escape(&mut self, text: &mut ShellCharacters) -> bool {
-        let quoted = text.peek_raw(1);
+    fn read_escape(&mut self, characters: &mut ShellCharacters) -> bool {
+        let quoted = characters.peek_raw(1);
         if let Some(c) = quoted {
             self.word.add_trait(Trait::Quoted);
             self.push_quoted(c);
         }
-        text.at += 2;
+        characters.at += 2;
         quoted.is_some()
     }
 
     /// `'…'`; false: its end is missing.
-    fn read_single_quoted(&mut self, text: &mut ShellCharacters) -> bool {
-        text.at += 1;
+    fn read_single_quoted(&mut self, characters: &mut ShellCharacters) -> bool {
+        characters.at += 1;
         self.word.add_trait(Trait::Quoted);
         loop {
-            match text.peek_raw(0) {
+            match characters.peek_raw(0) {
                 None => return false,
                 Some('\'') => break,
                 Some(c) => self.push_quoted(c),
             }
-            text.at += 1;
+            characters.at += 1;
         }
-        text.at += 1;
+        characters.at += 1;
         true
     }
 
     /// `$'…'`, standing at the quote; false: its end is missing.
-    fn read_ansi_quoted(&mut self, text: &mut ShellCharacters) -> bool {
-        text.at += 1;
+    fn read_ansi_quoted(&mut self, characters: &mut ShellCharacters) -> bool {
+        characters.at += 1;
         self.word.add_trait(Trait::Quoted);
         self.word.add_trait(Trait::Coded);
         loop {
-            match text.peek_raw(0) {
+            match characters.peek_raw(0) {
                 None => return false,
                 Some('\'') => break,
                 Some('\\') => {
-                    text.at += 1;
-                    self.read_ansi_escape(text);
+                    characters.at += 1;
+                    self.read_ansi_escape(characters);
                     continue;
                 }
                 Some(c) => self.push_quoted(c),
             }
-            text.at += 1;
+            characters.at += 1;
         }
-        text.at += 1;
+        characters.at += 1;
         true
     }
 
     /// One escape of `$'…'`, starting after the backslash.
-    fn read_ansi_escape(&mut self, text: &mut ShellCharacters) {
-        let Some(c) = text.peek_raw(0) else { return };
-        text.at += 1;
+    fn read_ansi_escape(&mut self, characters: &mut ShellCharacters) {
+        let Some(c) = characters.peek_raw(0) else { return };
+        characters.at += 1;
         let number = match c {
-            'x' => text.take_number(16, 2),
-            'u' => text.take_number(16, 4),
-            'U' => text.take_number(16, 8),
+            'x' => characters.take_number(16, 2),
+            'u' => characters.take_number(16, 4),
+            'U' => characters.take_number(16, 8),
             '0'..='7' => {
-                text.at -= 1;
-                text.take_number(8, 3)
+                characters.at -= 1;
+                characters.take_number(8, 3)
             }
             'c' => {
-                text.at += 1;
+                characters.at += 1;
                 Some(1)
             }
             _ => None,
@@ -199,44 +199,44 @@ impl ShellParser<'_> {
 
     /// Reads a word that is compared, so that signs for patterns find no files.
     pub(super) fn pattern_word(&mut self) -> WordBuilder {
-        let mut draft = WordBuilder::default();
+        let mut builder = WordBuilder::default();
         let start = self.text.at;
         while let Some(c) = self.text.peek() {
             match c {
                 '<' | '>' if self.text.peek_next() == Some('(') => {
-                    self.read_process_substitution(c, &mut draft)
+                    self.read_process_substitution(c, &mut builder)
                 }
                 ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => break,
                 '\'' => {
-                    let closed = draft.read_single_quoted(&mut self.text);
+                    let closed = builder.read_single_quoted(&mut self.text);
                     self.script.expect_closed(closed);
                 }
-                '"' => self.read_double_quoted(&mut draft),
+                '"' => self.read_double_quoted(&mut builder),
                 '\\' => {
-                    let closed = draft.read_escape(&mut self.text);
+                    let closed = builder.read_escape(&mut self.text);
                     self.script.expect_closed(closed);
                 }
-                '$' => self.dollar(&mut draft, false),
-                '`' => self.backtick(&mut draft, false),
+                '$' => self.dollar(&mut builder, false),
+                '`' => self.backtick(&mut builder, false),
                 _ => {
-                    draft.push_bare(c);
+                    builder.push_bare(c);
                     self.text.at += 1;
                 }
             }
         }
-        draft.word.span = (start, self.text.at);
-        draft
+        builder.word.span = (start, self.text.at);
+        builder
     }
 
-    fn read_process_substitution(&mut self, way: char, draft: &mut WordBuilder) {
+    fn read_process_substitution(&mut self, way: char, builder: &mut WordBuilder) {
         self.text.at += 1;
         let piped = std::mem::replace(&mut self.piped, way == '>');
-        self.read_parenthesized(draft, Trait::Process, false);
+        self.read_parenthesized(builder, Trait::Process, false);
         self.piped = piped;
     }
 
     /// `( … )` inside a word, standing at the parenthesis.
-    fn read_parenthesized(&mut self, draft: &mut WordBuilder, how: Trait, quoted: bool) {
+    fn read_parenthesized(&mut self, builder: &mut WordBuilder, how: Trait, quoted: bool) {
         let start = self.text.at.saturating_sub(1);
         self.text.at += 1;
         self.script.add_form(Warning::Substitution);
@@ -244,28 +244,28 @@ impl ShellParser<'_> {
         self.list(ListEnd::Parenthesis);
         self.substitutions -= 1;
         let written = self.text.slice(start, self.text.at);
-        draft.push_expansion(&written, how, quoted);
+        builder.push_expansion(&written, how, quoted);
     }
 
-    fn read_double_quoted(&mut self, draft: &mut WordBuilder) {
+    fn read_double_quoted(&mut self, builder: &mut WordBuilder) {
         self.text.at += 1;
-        draft.word.add_trait(Trait::Quoted);
+        builder.word.add_trait(Trait::Quoted);
         loop {
             match self.text.peek() {
-                None => return self.script.mark_opaque(words::SHELL_UNFINISHED),
+                None => return self.script.mark_opaque(phrases::SHELL_UNFINISHED),
                 Some('"') => break,
-                Some('$') => self.dollar(draft, true),
-                Some('`') => self.backtick(draft, true),
+                Some('$') => self.dollar(builder, true),
+                Some('`') => self.backtick(builder, true),
                 Some('\\') => {
                     match self.text.peek_raw(1) {
-                        Some(c) if "$`\"\\".contains(c) => draft.push_quoted(c),
-                        Some(c) => ['\\', c].into_iter().for_each(|c| draft.push_quoted(c)),
+                        Some(c) if "$`\"\\".contains(c) => builder.push_quoted(c),
+                        Some(c) => ['\\', c].into_iter().for_each(|c| builder.push_quoted(c)),
                         None => {}
                     }
                     self.text.at += 2;
                 }
                 Some(c) => {
-                    draft.push_quoted(c);
+                    builder.push_quoted(c);
                     self.text.at += 1;
                 }
             }
@@ -274,49 +274,49 @@ impl ShellParser<'_> {
     }
 
     /// The expansion that a `$` begins.
-    pub(super) fn dollar(&mut self, draft: &mut WordBuilder, quoted: bool) {
+    pub(super) fn dollar(&mut self, builder: &mut WordBuilder, quoted: bool) {
         let start = self.text.at;
         self.text.at += 1;
         match self.text.peek() {
-            Some('(') => self.substitution(draft, quoted),
+            Some('(') => self.substitution(builder, quoted),
             Some('{') => {
                 let start = self.text.at.saturating_sub(1);
                 self.text.at += 1;
                 self.skip_to('}', quoted);
                 let written = self.text.slice(start, self.text.at);
                 if written.ends_with("@P}") {
-                    self.script.mark_opaque(words::SHELL_EVALUATES);
+                    self.script.mark_opaque(phrases::SHELL_EVALUATES);
                 }
-                draft.push_variable(&written, quoted, self.script);
+                builder.push_variable(&written, quoted, self.script);
             }
             Some('[') => {
                 self.text.at += 1;
                 self.skip_to(']', false);
-                draft.push_expansion("$[…]", Trait::Variable, quoted);
+                builder.push_expansion("$[…]", Trait::Variable, quoted);
             }
             Some('\'') if !quoted => {
-                let closed = draft.read_ansi_quoted(&mut self.text);
+                let closed = builder.read_ansi_quoted(&mut self.text);
                 self.script.expect_closed(closed);
             }
-            Some('"') if !quoted => self.read_double_quoted(draft),
+            Some('"') if !quoted => self.read_double_quoted(builder),
             Some(c) if c.is_ascii_alphanumeric() || "_@*#?-$!".contains(c) => {
                 self.text.skip_variable(c);
                 let written = self.text.slice(start, self.text.at);
-                draft.push_variable(&written, quoted, self.script);
+                builder.push_variable(&written, quoted, self.script);
             }
-            Some(_) | None => draft.push_bare('$'),
+            Some(_) | None => builder.push_bare('$'),
         }
     }
 
     /// `$(…)` and `$((…))`, standing at the parenthesis.
-    fn substitution(&mut self, draft: &mut WordBuilder, quoted: bool) {
+    fn substitution(&mut self, builder: &mut WordBuilder, quoted: bool) {
         let start = self.text.at.saturating_sub(1);
         let nested_only = self.nested_only;
         if self.text.peek_raw(1) == Some('(') && !nested_only && self.read_arithmetic() {
             let written = self.text.slice(start, self.text.at);
-            draft.push_expansion(&written, Trait::Variable, true);
+            builder.push_expansion(&written, Trait::Variable, true);
         } else {
-            self.read_parenthesized(draft, Trait::Substitution, quoted);
+            self.read_parenthesized(builder, Trait::Substitution, quoted);
         }
         self.nested_only = nested_only;
     }
@@ -324,7 +324,9 @@ impl ShellParser<'_> {
     /// Arithmetic in two parentheses. False: it was not arithmetic, and nothing was read;
     /// then this is a subshell in a subshell.
     pub(super) fn read_arithmetic(&mut self) -> bool {
-        let (start, known) = (self.text.at, self.script.commands.len());
+        let start = self.text.at;
+        let known = self.script.commands.len();
+
         if !self.enter_level() {
             return true;
         }
@@ -343,7 +345,7 @@ impl ShellParser<'_> {
     }
 
     fn skip_arithmetic(&mut self) -> bool {
-        let mut scrap = WordBuilder::default();
+        let mut builder = WordBuilder::default();
         let mut open = 0usize;
         loop {
             match self.text.peek() {
@@ -356,7 +358,7 @@ impl ShellParser<'_> {
                     return closed;
                 }
                 Some(_) => {
-                    self.skip_part(&mut scrap, true);
+                    self.skip_part(&mut builder, true);
                     continue;
                 }
             }
@@ -369,65 +371,65 @@ impl ShellParser<'_> {
         if !self.enter_level() {
             return;
         }
-        let mut scrap = WordBuilder::default();
+        let mut builder = WordBuilder::default();
         loop {
             match self.text.peek() {
                 None => {
-                    self.script.mark_opaque(words::SHELL_UNFINISHED);
+                    self.script.mark_opaque(phrases::SHELL_UNFINISHED);
                     break;
                 }
                 Some(c) if c == end => {
                     self.text.at += 1;
                     break;
                 }
-                Some(_) => self.skip_part(&mut scrap, quoted),
+                Some(_) => self.skip_part(&mut builder, quoted),
             }
         }
         self.depth -= 1;
     }
 
     /// One letter, quote or expansion of a text that is not a command.
-    fn skip_part(&mut self, scrap: &mut WordBuilder, quoted: bool) {
+    fn skip_part(&mut self, builder: &mut WordBuilder, quoted: bool) {
         match self.text.peek() {
-            Some('$') => self.dollar(scrap, quoted),
-            Some('`') => self.backtick(scrap, quoted),
+            Some('$') => self.dollar(builder, quoted),
+            Some('`') => self.backtick(builder, quoted),
             Some('\\') => self.text.at += 2,
             Some('\'') if !quoted => {
-                let closed = scrap.read_single_quoted(&mut self.text);
+                let closed = builder.read_single_quoted(&mut self.text);
                 self.script.expect_closed(closed);
             }
-            Some('"') => self.read_double_quoted(scrap),
+            Some('"') => self.read_double_quoted(builder),
             Some(_) | None => self.text.at += 1,
         }
     }
 
     /// A text whose quotes mean nothing, and whose variables and substitutions do: a here-document.
     pub(super) fn read_text(&mut self) -> ShellWord {
-        let mut draft = WordBuilder::default();
-        draft.word.add_trait(Trait::Quoted);
+        let mut builder = WordBuilder::default();
+        builder.word.add_trait(Trait::Quoted);
         while let Some(c) = self.text.peek() {
             match c {
-                '$' => self.dollar(&mut draft, true),
-                '`' => self.backtick(&mut draft, true),
+                '$' => self.dollar(&mut builder, true),
+                '`' => self.backtick(&mut builder, true),
                 _ => {
                     let escaped =
                         self.text.peek_raw(1).filter(|next| c == '\\' && "$`\\".contains(*next));
-                    draft.push_quoted(escaped.unwrap_or(c));
+                    builder.push_quoted(escaped.unwrap_or(c));
                     self.text.at += 1 + usize::from(escaped.is_some());
                 }
             }
         }
-        draft.word
+        builder.word
     }
 
-    fn backtick(&mut self, draft: &mut WordBuilder, quoted: bool) {
+    fn backtick(&mut self, builder: &mut WordBuilder, quoted: bool) {
         let start = self.text.at;
         self.text.at += 1;
         let mut inner = String::new();
         loop {
             match self.text.peek_raw(0) {
                 None => {
-                    self.script.mark_opaque(words::SHELL_UNFINISHED);
+                    self.script.mark_opaque(phrases::SHELL_UNFINISHED);
                     break;
                 }
                 Some('`') => break,
@@ -441,7 +443,7 @@ impl ShellParser<'_> {
         }
         self.text.at += 1;
         self.script.add_form(Warning::Substitution);
-        draft.push_expansion(&format!("$({inner})"), Trait::Substitution, quoted);
+        builder.push_expansion(&format!("$({inner})"), Trait::Substitution, quoted);
         self.parse_nested(&inner, start, |reader| reader.list(ListEnd::Text));
     }
 }

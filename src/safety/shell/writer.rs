@@ -22,10 +22,10 @@ use super::variables::{ShellVariables, made_name};
 use super::xargs;
 
 /// How many commands, and how long a line, in bytes.
-const MOST_COMMANDS: usize = 64;
+const MAX_COMMANDS: usize = 64;
 /// How many commands it may become, with those of a loop once for each value.
-const MOST_WRITTEN: usize = 400;
-const MOST_LINE: usize = 16 * 1024;
+const MAX_WRITTEN: usize = 400;
+const MAX_LINE: usize = 16 * 1024;
 
 /// Reads a line that is run in `folder`; `None`: some of it is only known to the shell.
 pub fn read_plain(
@@ -74,20 +74,20 @@ pub(super) struct LineShell {
     level: usize,
 }
 
-const MOST_LEVELS: usize = 4;
+const MAX_LEVELS: usize = 4;
 
 fn is_understood(script: &Script) -> bool {
     script.opaque.is_none()
         && script.functions.len() == script.bodies.len()
         && !script.forms.contains(&Warning::Resource)
         && !script.commands.is_empty()
-        && script.commands.len() <= MOST_COMMANDS
+        && script.commands.len() <= MAX_COMMANDS
 }
 
 fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
     let LineContext { policy_cx, shell, folders, variables, functions } = context;
     let is_ours = line.contains(UNKNOWN) || line.contains("${avocet_");
-    if line.len() > MOST_LINE || shell.level > MOST_LEVELS || is_ours {
+    if line.len() > MAX_LINE || shell.level > MAX_LEVELS || is_ours {
         return None;
     }
     let script = parse(line);
@@ -447,7 +447,7 @@ impl<'a> PlainWriter<'a> {
         self.count += 1;
         let is_after_form =
             matches!(self.line.0.last(), Some(PlainPart::Text(text)) if ends_form(text));
-        if is_after_form || self.count > MOST_WRITTEN {
+        if is_after_form || self.count > MAX_WRITTEN {
             return None;
         }
         let Streams { redirects, tests } = streams;

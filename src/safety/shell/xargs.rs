@@ -147,7 +147,7 @@ impl Invoked {
     }
 
     /// The loop around the program, and what is read before: lines one by one, or all.
-    pub fn around(&self, all: PlainLine) -> Option<(&'static str, Vec<PlainLine>)> {
+    pub fn around(&self, line: PlainLine) -> Option<(&'static str, Vec<PlainLine>)> {
         match (&self.gap, self.is_each) {
             _ if self.is_batched => None,
             (Some(_), _) if self.is_null => None,
@@ -156,11 +156,11 @@ impl Invoked {
                 Vec::new(),
             )),
             (None, true) if self.is_null => {
-                Some(("IFS='\n'\nfor avocet_xargs_each in ${avocet_0}\ndo ", vec![all]))
+                Some(("IFS='\n'\nfor avocet_xargs_each in ${avocet_0}\ndo ", vec![line]))
             }
-            (None, true) => Some(("for avocet_xargs_each in ${avocet_0}\ndo ", vec![all])),
-            (None, false) if self.is_null => Some(("IFS='\n'\n", vec![all])),
-            (None, false) => Some(("", vec![all])),
+            (None, true) => Some(("for avocet_xargs_each in ${avocet_0}\ndo ", vec![line])),
+            (None, false) if self.is_null => Some(("IFS='\n'\n", vec![line])),
+            (None, false) => Some(("", vec![line])),
         }
     }
 

@@ -185,17 +185,17 @@ fn a_folder_the_user_added_counts_as_the_workspace() {
 fn folders_that_are_too_broad_or_not_of_the_project_are_not_added() {
     let place = Workspace { own: vec!["/data/avocet".into()], ..workspace_at("/w", "/h/u") };
     for (folder, refused) in [
-        ("/", Some(words::ADD_TOO_MUCH)),
-        ("/h", Some(words::ADD_TOO_MUCH)),
-        ("/h/u", Some(words::ADD_TOO_MUCH)),
-        ("/data", Some(words::ADD_OWN)),
-        ("/data/avocet", Some(words::ADD_OWN)),
-        ("/data/avocet/logs", Some(words::ADD_OWN)),
-        ("/h/u/.ssh", Some(words::ADD_SECRET)),
-        ("/h/u/.config/gh", Some(words::ADD_SECRET)),
-        ("/h/u/.config/avocet", Some(words::ADD_SECRET)),
-        ("/etc/ssh", Some(words::ADD_SECRET)),
-        ("/proc/1", Some(words::ADD_SECRET)),
+        ("/", Some(phrases::ADD_TOO_MUCH)),
+        ("/h", Some(phrases::ADD_TOO_MUCH)),
+        ("/h/u", Some(phrases::ADD_TOO_MUCH)),
+        ("/data", Some(phrases::ADD_OWN)),
+        ("/data/avocet", Some(phrases::ADD_OWN)),
+        ("/data/avocet/logs", Some(phrases::ADD_OWN)),
+        ("/h/u/.ssh", Some(phrases::ADD_SECRET)),
+        ("/h/u/.config/gh", Some(phrases::ADD_SECRET)),
+        ("/h/u/.config/avocet", Some(phrases::ADD_SECRET)),
+        ("/etc/ssh", Some(phrases::ADD_SECRET)),
+        ("/proc/1", Some(phrases::ADD_SECRET)),
         ("/h/u/code/lib", None),
         ("/srv/lib", None),
     ] {

@@ -22,12 +22,12 @@ use crate::paths::PathClass;
 use crate::redact::Redactor;
 use crate::spec::JudgeContext;
 use crate::user_rules::FileAccess;
-use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::i18n::{LocalizedText, safety as phrases};
 use avocet_core::protocol::{Change, Effect, Tier};
 use avocet_core::text::encoding::{self, FileEncoding};
 
 /// A file larger than this is not changed, in bytes.
-pub const MOST: usize = 4 * 1024 * 1024;
+pub const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// The mark some editors put before the first character.
 const BOM: &str = "\u{feff}";
 
@@ -62,15 +62,15 @@ pub const EDIT_FIELDS: &[FieldRow] = &[
 pub fn write(
     input: &InputFields<'_>,
     context: &JudgeContext<'_>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) -> TaskResult {
-    let (spot, class) = resolve_path(input.text(PATH)?, FileAccess::Writes, context, out)?;
-    add_write_findings(&spot, class, context, out);
+    let (spot, class) = resolve_path(input.text(PATH)?, FileAccess::Writes, context, findings)?;
+    add_write_findings(&spot, class, context, findings);
     let text = input.text(CONTENT)?;
-    if text.len() > MOST {
-        return Err(spot.say(words::TOOL_TOO_BIG).with("most", MOST / 1024).into());
+    if text.len() > MAX_BYTES {
+        return Err(spot.say(phrases::TOOL_TOO_BIG).with("most", MAX_BYTES / 1024).into());
     }
-    let before = content(&spot, context, MOST)?;
+    let before = content(&spot, context, MAX_BYTES)?;
     let old = match &before {
         None => None,
         Some(bytes) => Some(decode(bytes, &spot)?),
@@ -87,8 +87,8 @@ pub fn write(
     let (after, kept) = as_file(&real);
     let note = text.1.or(kept);
     let shown = masks.has_masks().then(|| masks.masked_display(&as_file(text.0).0, &after));
-    masks.add_findings(&spot, out);
-    check_last_seen(&spot, before.as_deref(), RequiredRead::Whole, context, out);
+    masks.add_findings(&spot, findings);
+    check_last_seen(&spot, before.as_deref(), RequiredRead::Whole, context, findings);
     let bytes = encode(&after, encoding, &spot)?;
     let shown = shown.or_else(|| (encoding != FileEncoding::Utf8).then(|| after.to_string()));
     change_task(spot, before.clone(), FileAfter { bytes: &bytes, shown }, note, context)
@@ -98,24 +98,28 @@ pub fn write(
 fn whole_text<'a>(
     text: &'a str,
     old: Option<&str>,
-    spot: &ResolvedPath,
+    path: &ResolvedPath,
 ) -> Result<(&'a str, Option<LocalizedText>), InputError> {
     let has_fences = ["md", "mdx", "markdown", "rst", "adoc", "txt"];
-    let end = spot.path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    let end = path.path.extension().and_then(|end| end.to_str()).unwrap_or_default();
     let inside = edit::unfence(text).filter(|_| !has_fences.contains(&end));
     let inside = inside.filter(|_| !old.is_some_and(|old| old.starts_with("```")));
-    let note = inside.map(|_| LocalizedText::from(words::UNFENCED));
+    let note = inside.map(|_| LocalizedText::from(phrases::UNFENCED));
     let text = inside.unwrap_or(text);
     match old.and_then(|old| edit::placeholder::find(old, text)) {
-        Some(line) => Err(words::WRITE_PLACEHOLDER.with("line", excerpt(line)).into()),
+        Some(line) => Err(phrases::WRITE_PLACEHOLDER.with("line", excerpt(line)).into()),
         None => Ok((text, note)),
     }
 }
 
-pub fn edit(input: &InputFields<'_>, context: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
-    let (spot, class) = resolve_path(input.text(PATH)?, FileAccess::Writes, context, out)?;
+pub fn edit(
+    input: &InputFields<'_>,
+    context: &JudgeContext<'_>,
+    findings: &mut Findings,
+) -> TaskResult {
+    let (spot, class) = resolve_path(input.text(PATH)?, FileAccess::Writes, context, findings)?;
     let edits = parse_edits(input)?;
-    edit_file((spot, class), edits, context, out)
+    edit_file((spot, class), edits, context, findings)
 }
 
 /// Edits in turn of one file, all of them or none.
@@ -123,16 +127,16 @@ fn edit_file(
     (spot, class): (ResolvedPath, PathClass),
     edits: Vec<TextEdit>,
     context: &JudgeContext<'_>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) -> TaskResult {
-    add_write_findings(&spot, class, context, out);
-    let before = content(&spot, context, MOST)?;
+    add_write_findings(&spot, class, context, findings);
+    let before = content(&spot, context, MAX_BYTES)?;
     let Some(bytes) = before else {
         return match edits.as_slice() {
             [TextEdit { old, new, .. }] if old.is_empty() => {
                 let mut masks = Masks::new(context, "");
                 let real = masks.reveal(new)?;
-                masks.add_findings(&spot, out);
+                masks.add_findings(&spot, findings);
                 let shown = masks.has_masks().then(|| masks.masked_display(new, &real));
                 change_task(spot, None, FileAfter { bytes: real.as_bytes(), shown }, None, context)
             }
@@ -142,8 +146,8 @@ fn edit_file(
     let (text, encoding) = decode(&bytes, &spot)?;
     let mut masks = Masks::new(context, &text);
     let (done, shown) = apply_edits(&text, edits, &mut masks)?;
-    masks.add_findings(&spot, out);
-    check_last_seen(&spot, Some(&bytes), RequiredRead::Part, context, out);
+    masks.add_findings(&spot, findings);
+    check_last_seen(&spot, Some(&bytes), RequiredRead::Part, context, findings);
     let after = encode(&done.text, encoding, &spot)?;
     let shown = shown.or_else(|| (encoding != FileEncoding::Utf8).then(|| done.text.clone()));
     let after = FileAfter { bytes: &after, shown };
@@ -155,38 +159,39 @@ pub fn patch(
     text: &str,
     path: Option<&str>,
     context: &JudgeContext<'_>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) -> TaskResult {
     let mut writes: Vec<Write> = Vec::new();
     for file in file_patch::parse(text, path)? {
-        let (spot, class) = resolve_path(file.path(), FileAccess::Writes, context, out)?;
+        let (spot, class) = resolve_path(file.path(), FileAccess::Writes, context, findings)?;
         if writes.iter().any(|write| write.spot == spot) {
-            return Err(spot.say(words::PATCH_TWICE).into());
+            return Err(spot.say(phrases::PATCH_TWICE).into());
         }
         match file {
             PatchedFile::Add { content: text, .. } => {
-                if content(&spot, context, MOST)?.is_some_and(|bytes| !bytes.is_empty()) {
-                    return Err(spot.say(words::PATCH_EXISTS).into());
+                if content(&spot, context, MAX_BYTES)?.is_some_and(|bytes| !bytes.is_empty()) {
+                    return Err(spot.say(phrases::PATCH_EXISTS).into());
                 }
                 let edit = TextEdit { new: text, ..TextEdit::default() };
-                writes.push(written(edit_file((spot, class), vec![edit], context, out)?)?);
+                writes.push(written(edit_file((spot, class), vec![edit], context, findings)?)?);
             }
-            PatchedFile::Delete { .. } => writes.push(delete(spot, class, context, out)?),
+            PatchedFile::Delete { .. } => writes.push(delete(spot, class, context, findings)?),
             PatchedFile::Update { to: None, edits, .. } => {
-                writes.push(written(edit_file((spot, class), edits, context, out)?)?);
+                writes.push(written(edit_file((spot, class), edits, context, findings)?)?);
             }
             PatchedFile::Update { to: Some(to), edits, .. } => {
-                let (target, target_class) = resolve_path(&to, FileAccess::Writes, context, out)?;
-                if content(&target, context, MOST)?.is_some() {
-                    return Err(target.say(words::PATCH_EXISTS).into());
+                let (target, target_class) =
+                    resolve_path(&to, FileAccess::Writes, context, findings)?;
+                if content(&target, context, MAX_BYTES)?.is_some() {
+                    return Err(target.say(phrases::PATCH_EXISTS).into());
                 }
-                add_write_findings(&target, target_class, context, out);
-                let gone = delete(spot.clone(), class, context, out)?;
-                let before = content(&spot, context, MOST)?.unwrap_or_default();
+                add_write_findings(&target, target_class, context, findings);
+                let gone = delete(spot.clone(), class, context, findings)?;
+                let before = content(&spot, context, MAX_BYTES)?.unwrap_or_default();
                 let after = if edits.is_empty() {
                     Arc::from(before)
                 } else {
-                    written(edit_file((spot, class), edits, context, out)?)?
+                    written(edit_file((spot, class), edits, context, findings)?)?
                         .after
                         .unwrap_or_default()
                 };
@@ -207,31 +212,33 @@ pub fn patch(
 fn written(task: ToolTask) -> Result<Write, InputError> {
     match task {
         ToolTask::Change(write) => Ok(*write),
-        _ => Err(LocalizedText::from(words::TOOL_FAULT).into()),
+        _ => Err(LocalizedText::from(phrases::TOOL_FAULT).into()),
     }
 }
 
 fn delete(
-    spot: ResolvedPath,
+    path: ResolvedPath,
     class: PathClass,
     context: &JudgeContext<'_>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) -> Result<Write, InputError> {
-    add_write_findings(&spot, class, context, out);
-    out.add("file.delete", Tier::L1, spot.say(words::TOOL_DELETES), None, &[Effect::Delete]);
-    let Some(before) = content(&spot, context, MOST)? else { return Err(spot.missing_error()) };
-    check_last_seen(&spot, Some(&before), RequiredRead::Part, context, out);
-    let change = build_change(&spot, (Some(&before), None), context);
-    Ok(Write { spot, after: None, change, backup: false, note: None, obstacle: None })
+    add_write_findings(&path, class, context, findings);
+    findings.add("file.delete", Tier::L1, path.say(phrases::TOOL_DELETES), None, &[Effect::Delete]);
+    let Some(before) = content(&path, context, MAX_BYTES)? else {
+        return Err(path.missing_error());
+    };
+    check_last_seen(&path, Some(&before), RequiredRead::Part, context, findings);
+    let change = build_change(&path, (Some(&before), None), context);
+    Ok(Write { spot: path, after: None, change, backup: false, note: None, obstacle: None })
 }
 
 /// The text as the file is encoded.
 fn encode<'a>(
     text: &'a str,
     encoding: FileEncoding,
-    spot: &ResolvedPath,
+    path: &ResolvedPath,
 ) -> Result<Cow<'a, [u8]>, InputError> {
-    let say = || spot.say(words::TOOL_NOT_ENCODABLE).with("encoding", encoding.name());
+    let say = || path.say(phrases::TOOL_NOT_ENCODABLE).with("encoding", encoding.name());
     encoding.encode(text).ok_or_else(|| say().into())
 }
 
@@ -244,7 +251,9 @@ fn apply_edits(
     let mut real = Vec::with_capacity(edits.len());
     let mut visible = Vec::with_capacity(edits.len());
     for edit in &edits {
-        let (old, new) = (masks.reveal(&edit.old)?, masks.reveal(&edit.new)?);
+        let old = masks.reveal(&edit.old)?;
+        let new = masks.reveal(&edit.new)?;
+
         visible.push(TextEdit { old: old.clone(), ..edit.clone() });
         real.push(TextEdit { old, new, ..edit.clone() });
     }
@@ -283,7 +292,9 @@ fn parse_edit(input: &InputFields<'_>) -> Result<TextEdit, InputError> {
         let anchor = Some(edit::Anchor { line: Some(line), ..edit::Anchor::default() });
         return Ok(TextEdit { new, anchor, ..TextEdit::default() });
     }
-    let (old, new) = (input.text(OLD)?.to_owned(), input.text(NEW)?.to_owned());
+    let old = input.text(OLD)?.to_owned();
+    let new = input.text(NEW)?.to_owned();
+
     Ok(TextEdit { old, new, all: input.flag(ALL)?, anchor: None })
 }
 
@@ -291,21 +302,21 @@ fn parse_edit(input: &InputFields<'_>) -> Result<TextEdit, InputError> {
 /// last line.
 fn keep_file_style<'a>(old: &str, text: &'a str) -> (Cow<'a, str>, Option<LocalizedText>) {
     let mut out = Cow::Borrowed(text);
-    let mut kept: Option<LocalizedText> = None;
+    let mut localized_text: Option<LocalizedText> = None;
     if edit::has_crlf_only(old) && !text.contains('\r') && text.contains('\n') {
         out = Cow::Owned(text.replace('\n', "\r\n"));
-        kept = Some(words::KEPT_CRLF.into());
+        localized_text = Some(phrases::KEPT_CRLF.into());
     }
     let end = if edit::has_crlf_only(old) { "\r\n" } else { "\n" };
     if old.ends_with('\n') && !out.is_empty() && !out.ends_with('\n') {
         out.to_mut().push_str(end);
-        kept = kept.or(Some(words::KEPT_END.into()));
+        localized_text = localized_text.or(Some(phrases::KEPT_END.into()));
     }
     if old.starts_with(BOM) && !out.starts_with(BOM) {
         out.to_mut().insert_str(0, BOM);
-        kept = kept.or(Some(words::KEPT_BOM.into()));
+        localized_text = localized_text.or(Some(phrases::KEPT_BOM.into()));
     }
-    (out, kept)
+    (out, localized_text)
 }
 
 /// How much of a file a change rests on.
@@ -317,20 +328,32 @@ enum RequiredRead {
 
 /// The file as the model last saw it, against the file now.
 fn check_last_seen(
-    spot: &ResolvedPath,
+    resolved_path: &ResolvedPath,
     before: Option<&[u8]>,
-    needs: RequiredRead,
+    read: RequiredRead,
     context: &JudgeContext<'_>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) {
     let Some(before) = before else { return };
-    let path = excerpt(&spot.shown);
-    match context.policy_cx.world.last_known_digest(&spot.path) {
+    let path = excerpt(&resolved_path.shown);
+    match context.policy_cx.world.last_known_digest(&resolved_path.path) {
         Some(seen) if seen != digest(before) => {
-            out.add("file.changed", Tier::L1, words::FILE_CHANGED.with("path", path), None, &[]);
+            findings.add(
+                "file.changed",
+                Tier::L1,
+                phrases::FILE_CHANGED.with("path", path),
+                None,
+                &[],
+            );
         }
-        None if needs == RequiredRead::Whole && !before.is_empty() => {
-            out.add("file.unread", Tier::L1, words::FILE_UNREAD.with("path", path), None, &[]);
+        None if read == RequiredRead::Whole && !before.is_empty() => {
+            findings.add(
+                "file.unread",
+                Tier::L1,
+                phrases::FILE_UNREAD.with("path", path),
+                None,
+                &[],
+            );
         }
         Some(_) | None => {}
     }
@@ -338,20 +361,20 @@ fn check_last_seen(
 
 /// The kind of place, for writing.
 pub fn add_write_findings(
-    spot: &ResolvedPath,
+    path: &ResolvedPath,
     class: PathClass,
     context: &JudgeContext<'_>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) {
-    let say = spot.say(words::TOOL_WRITES);
-    out.add("file.write", Tier::L1, say, None, &[Effect::Write]);
+    let say = path.say(phrases::TOOL_WRITES);
+    findings.add("file.write", Tier::L1, say, None, &[Effect::Write]);
     // Its other names may be anywhere, also where more than this would be asked.
-    if context.policy_cx.world.has_other_names(&spot.path) {
-        let say = spot.say(words::WRITES_OTHER_NAMES);
-        out.add("path.names", Tier::L1, say, None, &[Effect::Outside]);
+    if context.policy_cx.world.has_other_names(&path.path) {
+        let say = path.say(phrases::WRITES_OTHER_NAMES);
+        findings.add("path.names", Tier::L1, say, None, &[Effect::Outside]);
     }
-    let git = spot.path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
-    let Some((rule, tier, why)) = class.write_risk(git, || is_steering_file(spot, context)) else {
+    let git = path.path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
+    let Some((rule, tier, why)) = class.write_risk(git, || is_steering_file(path, context)) else {
         return;
     };
     let effects: &[Effect] = match class {
@@ -360,12 +383,12 @@ pub fn add_write_findings(
         PathClass::Outside | PathClass::Public => &[Effect::Outside],
         PathClass::Secret => &[Effect::Secret, Effect::Outside],
     };
-    out.add(rule, tier, spot.say(why), None, effects);
+    findings.add(rule, tier, path.say(why), None, effects);
 }
 
 /// Files that tell agents and programs what to do and what to run.
-fn is_steering_file(spot: &ResolvedPath, context: &JudgeContext<'_>) -> bool {
-    spot.inside && context.policy_cx.steers(&spot.path)
+fn is_steering_file(path: &ResolvedPath, context: &JudgeContext<'_>) -> bool {
+    path.inside && context.policy_cx.steers(&path.path)
 }
 
 /// The new content of a file.
@@ -377,25 +400,25 @@ pub struct FileAfter<'a> {
 
 /// The task of a file that becomes `after`.
 pub fn change_task(
-    spot: ResolvedPath,
+    path: ResolvedPath,
     before: Option<Vec<u8>>,
     after: FileAfter<'_>,
-    note: Option<LocalizedText>,
+    text: Option<LocalizedText>,
     context: &JudgeContext<'_>,
 ) -> Result<ToolTask, InputError> {
     if before.as_deref() == Some(after.bytes) {
-        return Err(spot.say(words::NOTHING_CHANGES).into());
+        return Err(path.say(phrases::NOTHING_CHANGES).into());
     }
     let seen = after.shown.as_deref().map_or(after.bytes, str::as_bytes);
-    let mut change = build_change(&spot, (before.as_deref(), Some(seen)), context);
+    let mut change = build_change(&path, (before.as_deref(), Some(seen)), context);
     change.after = Some(digest(after.bytes));
     let after = Some(Arc::from(after.bytes));
     Ok(ToolTask::Change(Box::new(Write {
-        spot,
+        spot: path,
         after,
         change,
         backup: false,
-        note,
+        note: text,
         obstacle: None,
     })))
 }
@@ -403,11 +426,11 @@ pub fn change_task(
 /// The display of a change. The secrets of the current file are masked, also where they
 /// stay; new text is shown.
 pub fn build_change(
-    spot: &ResolvedPath,
+    path: &ResolvedPath,
     contents: (Option<&[u8]>, Option<&[u8]>),
     context: &JudgeContext<'_>,
 ) -> Change {
-    describe_change(&spot.path, &spot.shown, contents, context.policy_cx.world.redactor())
+    describe_change(&path.path, &path.shown, contents, context.policy_cx.world.redactor())
 }
 
 /// The same for a file of any path and name.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::edit::fold::fold;
 use super::edit::variants::{strip_numbers, variants};
 use super::input::InputError;
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 
 /// Lines of the file and of the wanted text that are compared.
 const FILE: usize = 40_000;
@@ -21,8 +21,8 @@ const TELLING: usize = 4;
 /// The fault of an edit whose text is not in the file.
 pub fn mismatch_error(text: &str, old: &str, number: usize, of: usize) -> InputError {
     let say = match of {
-        1 => words::EDIT_NOT_FOUND.into(),
-        _ => words::EDIT_NOT_FOUND_NTH.with("n", number).with("of", of),
+        1 => phrases::EDIT_NOT_FOUND.into(),
+        _ => phrases::EDIT_NOT_FOUND_NTH.with("n", number).with("of", of),
     };
     let file: Vec<&str> = text.split('\n').take(FILE).collect();
     let mut detail = String::new();
@@ -126,8 +126,8 @@ fn describe_region(file: &[&str], wanted: &[&str], start: usize, out: &mut Strin
 
 /// Where in the first line the wanted text begins: it need not be the line's start.
 fn match_offset(there: &str, here: &str) -> usize {
-    const MOST: usize = 64;
-    let ends = here.char_indices().map(|(at, c)| at + c.len_utf8()).take(MOST);
+    const MAX_CANDIDATES: usize = 64;
+    let ends = here.char_indices().map(|(at, c)| at + c.len_utf8()).take(MAX_CANDIDATES);
     let starts: Vec<&str> = ends.filter_map(|end| here.get(..end)).skip(2).collect();
     starts.iter().rev().find_map(|start| there.find(start)).unwrap_or(0)
 }

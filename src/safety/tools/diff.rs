@@ -18,15 +18,15 @@ pub fn unified(name: &str, old: &str, new: &str) -> (String, usize, usize) {
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
     let hunks: Vec<Hunk> = diff.hunks().collect();
-    let mut sheet = DiffWriter { text: String::new(), input };
+    let mut writer = DiffWriter { text: String::new(), input };
     if !hunks.is_empty() {
-        sheet.text = format!("--- {name}\n+++ {name}\n");
+        writer.text = format!("--- {name}\n+++ {name}\n");
     }
     // Changes whose surroundings meet are shown as one.
     for group in hunks.chunk_by(|a, b| b.before.start - a.before.end <= 2 * AROUND) {
-        sheet.write_hunk(group);
+        writer.write_hunk(group);
     }
-    (sheet.text, diff.count_additions() as usize, diff.count_removals() as usize)
+    (writer.text, diff.count_additions() as usize, diff.count_removals() as usize)
 }
 
 /// How many lines come and go; of what is long or no text, how many there were.
@@ -51,18 +51,20 @@ struct DiffWriter<'a> {
 }
 
 impl DiffWriter<'_> {
-    fn write_hunk(&mut self, group: &[Hunk]) {
-        let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
+    fn write_hunk(&mut self, hunks: &[Hunk]) {
+        let (Some(first), Some(last)) = (hunks.first(), hunks.last()) else { return };
         let lead = AROUND.min(first.before.start);
         let lines = u32::try_from(self.input.before.len()).unwrap_or(u32::MAX);
         let trail = AROUND.min(lines - last.before.end);
         let old = first.before.start - lead..last.before.end + trail;
         let new = first.after.start - lead..last.after.end + trail;
-        let (from, to) = (hunk_range(&old), hunk_range(&new));
+        let from = hunk_range(&old);
+        let to = hunk_range(&new);
+
         // Writing into a string cannot fail.
         let _ = writeln!(self.text, "@@ -{from} +{to} @@");
         let mut at = old.start;
-        for hunk in group {
+        for hunk in hunks {
             self.write_lines(' ', at..hunk.before.start, Side::Old);
             self.write_lines('-', hunk.before.clone(), Side::Old);
             self.write_lines('+', hunk.after.clone(), Side::New);

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::closest_match;
 use super::input::InputError;
 use crate::findings::excerpt;
-use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
+use avocet_core::i18n::{LocalizedText, Phrase, safety as phrases};
 
 pub(super) mod fold;
 mod indent;
@@ -66,7 +66,7 @@ const NAMED: usize = 8;
 /// An edit that matches nowhere, or more often than it may; the error shows the nearest text.
 pub fn apply(text: &str, edits: &[TextEdit]) -> Result<Edited, InputError> {
     let mut now = text.to_owned();
-    let mut note: Option<LocalizedText> = None;
+    let mut localized_text: Option<LocalizedText> = None;
     for (at, edit) in edits.iter().enumerate() {
         let is_repeated = edits.iter().take(at).any(|other| other == edit);
         if is_repeated && !now.contains(&edit.old) {
@@ -78,25 +78,25 @@ pub fn apply(text: &str, edits: &[TextEdit]) -> Result<Edited, InputError> {
             Some(false) => done.text.trim_end_matches(['\r', '\n']).to_owned(),
             Some(true) | None => done.text,
         };
-        note = match (note, done.note) {
+        localized_text = match (localized_text, done.note) {
             (Some(first), Some(next)) if first != next => {
-                Some(words::NOTES.with("first", first).with("next", next))
+                Some(phrases::NOTES.with("first", first).with("next", next))
             }
             (first, next) => first.or(next),
         };
     }
-    Ok(Edited { text: now, note })
+    Ok(Edited { text: now, note: localized_text })
 }
 
 fn apply_one(text: &str, edit: &TextEdit, place: (usize, usize)) -> Result<Edited, InputError> {
     let (number, _) = place;
     let moves_end = edit.anchor.as_ref().is_some_and(|anchor| anchor.final_newline.is_some());
     if edit.old == edit.new && !moves_end {
-        return Err(words::EDIT_SAME.with("n", number).into());
+        return Err(phrases::EDIT_SAME.with("n", number).into());
     }
     if let Some(line) = placeholder::find(&edit.old, &edit.new) {
         let line = excerpt(line);
-        return Err(words::EDIT_PLACEHOLDER.with("n", number).with("line", line).into());
+        return Err(phrases::EDIT_PLACEHOLDER.with("n", number).with("line", line).into());
     }
     if edit.old.is_empty() {
         if let Some(at) = edit.anchor.as_ref().and_then(|anchor| anchor.insertion(text)) {
@@ -106,7 +106,7 @@ fn apply_one(text: &str, edit: &TextEdit, place: (usize, usize)) -> Result<Edite
             });
         }
         if !text.is_empty() {
-            return Err(words::EDIT_EMPTY_OLD.with("n", number).into());
+            return Err(phrases::EDIT_EMPTY_OLD.with("n", number).into());
         }
         return Ok(Edited { text: edit.new.clone(), note: None });
     }
@@ -120,12 +120,12 @@ fn apply_one(text: &str, edit: &TextEdit, place: (usize, usize)) -> Result<Edite
         places.retain(begins_line);
         anchor.narrow(text, &mut places, Range::clone);
     }
-    let note = ends.then(|| LocalizedText::from(words::KEPT_CRLF));
+    let note = ends.then(|| LocalizedText::from(phrases::KEPT_CRLF));
     match places.as_slice() {
         [] => apply_lenient(text, edit, place),
         [_] => Ok(Edited { text: replace(text, &places, &new), note }),
         [..] if edit.all => Ok(Edited { text: replace(text, &places, &new), note }),
-        [..] => Err(ambiguous_error(words::EDIT_AMBIGUOUS, text, &places, number)),
+        [..] => Err(ambiguous_error(phrases::EDIT_AMBIGUOUS, text, &places, number)),
     }
 }
 
@@ -155,7 +155,7 @@ fn apply_lenient(
             return Err(unfound_error(text, edit, (number, of)));
         }
         let ranges: Vec<Range<usize>> = places.iter().map(|place| place.range.clone()).collect();
-        return Err(ambiguous_error(words::EDIT_AMBIGUOUS_NEAR, text, &ranges, number));
+        return Err(ambiguous_error(phrases::EDIT_AMBIGUOUS_NEAR, text, &ranges, number));
     };
     let Some(becomes) = &place.becomes else {
         return Err(unfound_error(text, edit, (number, of)));
@@ -163,9 +163,9 @@ fn apply_lenient(
     let mut slips = place.slips.iter().rev();
     let last = slips.next().copied().unwrap_or(Slip::LineEnds).phrase();
     let slips = slips.fold(LocalizedText::from(last), |rest, slip| {
-        words::SLIPS.with("first", slip.phrase()).with("next", rest)
+        phrases::SLIPS.with("first", slip.phrase()).with("next", rest)
     });
-    let note = words::EDIT_LENIENT
+    let note = phrases::EDIT_LENIENT
         .with("n", number)
         .with("line", line_of(text, place.range.start))
         .with("slips", slips);
@@ -251,7 +251,7 @@ fn unfound_error(text: &str, edit: &TextEdit, (number, of): (usize, usize)) -> I
     let new = edit.new.trim_matches('\n');
     let made = (!new.trim().is_empty()).then(|| text.find(new)).flatten();
     match made {
-        Some(at) => words::EDIT_ALREADY.with("n", number).with("line", line_of(text, at)).into(),
+        Some(at) => phrases::EDIT_ALREADY.with("n", number).with("line", line_of(text, at)).into(),
         None => closest_match::mismatch_error(text, &edit.old, number, of),
     }
 }
@@ -272,7 +272,9 @@ fn find_matches(text: &str, edit: &TextEdit) -> (Vec<Range<usize>>, String, bool
     if !means_crlf {
         return (exact, edit.new.clone(), false);
     }
-    let (old, new) = (edit.old.replace('\n', "\r\n"), edit.new.replace('\n', "\r\n"));
+    let old = edit.old.replace('\n', "\r\n");
+    let new = edit.new.replace('\n', "\r\n");
+
     (occurrences(text, &old), new, true)
 }
 
@@ -290,13 +292,18 @@ pub fn has_crlf_only(text: &str) -> bool {
     ends > 0 && text.matches("\r\n").count() == ends && text.matches('\r').count() == ends
 }
 
-fn ambiguous_error(say: Phrase, text: &str, places: &[Range<usize>], number: usize) -> InputError {
+fn ambiguous_error(
+    phrase: Phrase,
+    text: &str,
+    places: &[Range<usize>],
+    number: usize,
+) -> InputError {
     let line = |place: &Range<usize>| line_of(text, place.start).to_string();
     let mut lines: Vec<String> = places.iter().take(NAMED).map(line).collect();
     if places.len() > NAMED {
         lines.push("…".to_owned());
     }
-    say.with("n", number).with("count", places.len()).with("lines", lines.join(", ")).into()
+    phrase.with("n", number).with("count", places.len()).with("lines", lines.join(", ")).into()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::findings::Findings;
 use crate::spec::JudgeContext;
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 
 #[rustfmt::skip]
 pub const FROM: Names = &["from", "start", "start_line", "line_start", "start_line_one_indexed", "offset", "line"];
@@ -23,7 +23,7 @@ const GLOB: Names = &["glob", "pattern", "include", "glob_pattern", "file_patter
 const QUERY: Names = &["query", "text", "pattern", "regex", "search"];
 const SEARCHED: Names = &["glob", "include", "files", "include_pattern", "file_pattern"];
 const MODE: Names = &["mode", "output_mode"];
-const MOST_CONTEXT: usize = 20;
+const MAX_CONTEXT: usize = 20;
 
 pub const READ_FIELDS: &[FieldRow] = &[
     required(PATH, FieldKind::Text),
@@ -49,11 +49,16 @@ pub const SEARCH_FIELDS: &[FieldRow] = &[
     optional(&["after"], FieldKind::Number),
 ];
 
-pub fn read(input: &InputFields<'_>, context: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
-    let spot = resolve_read(input.text(PATH)?, context, out)?;
+pub fn read(
+    input: &InputFields<'_>,
+    context: &JudgeContext<'_>,
+    findings: &mut Findings,
+) -> TaskResult {
+    let spot = resolve_read(input.text(PATH)?, context, findings)?;
     let (from, to) = match input.get(RANGE) {
-        Some(range) => parse_range(range)
-            .ok_or_else(|| InputError::from(words::RANGE_WRONG.with("found", range.to_string())))?,
+        Some(range) => parse_range(range).ok_or_else(|| {
+            InputError::from(phrases::RANGE_WRONG.with("found", range.to_string()))
+        })?,
         None => (input.number(FROM)?, input.number(TO)?),
     };
     let from = from.unwrap_or(1).max(1);
@@ -64,7 +69,7 @@ pub fn read(input: &InputFields<'_>, context: &JudgeContext<'_>, out: &mut Findi
     };
     if to.is_some_and(|to| to < from) {
         let found = format!("{from}-{}", to.unwrap_or_default());
-        return Err(words::RANGE_WRONG.with("found", found).into());
+        return Err(phrases::RANGE_WRONG.with("found", found).into());
     }
     Ok(ToolTask::Read(Read { spot, from, to }))
 }
@@ -91,8 +96,12 @@ fn parse_range(value: &Value) -> Option<(Option<usize>, Option<usize>)> {
     }
 }
 
-pub fn list(input: &InputFields<'_>, context: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
-    let spot = resolve_read(input.optional_text(PATH)?.unwrap_or("."), context, out)?;
+pub fn list(
+    input: &InputFields<'_>,
+    context: &JudgeContext<'_>,
+    findings: &mut Findings,
+) -> TaskResult {
+    let spot = resolve_read(input.optional_text(PATH)?.unwrap_or("."), context, findings)?;
     let glob = input.optional_text(GLOB)?.map(str::to_owned);
     let depth = input.number(&["depth", "max_depth"])?;
     let all = input.flag(&["all", "hidden"])?;
@@ -108,9 +117,9 @@ fn own_folders_below(folder: &Path, context: &JudgeContext<'_>) -> Vec<PathBuf> 
 pub fn search(
     input: &InputFields<'_>,
     context: &JudgeContext<'_>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) -> TaskResult {
-    let spot = resolve_read(input.optional_text(PATH)?.unwrap_or("."), context, out)?;
+    let spot = resolve_read(input.optional_text(PATH)?.unwrap_or("."), context, findings)?;
     let query = input.text(QUERY)?.to_owned();
     if query.is_empty() {
         return Err(input.missing_field_error(QUERY));
@@ -122,11 +131,11 @@ pub fn search(
         None | Some("lines" | "content" | "") => SearchMode::Lines,
         Some("files" | "files_with_matches") => SearchMode::Files,
         Some("count" | "counts") => SearchMode::Counts,
-        Some(other) => return Err(words::MODE_WRONG.with("found", excerpt(other)).into()),
+        Some(other) => return Err(phrases::MODE_WRONG.with("found", excerpt(other)).into()),
     };
     let lines = input.number(&["context", "around", "-C"])?.unwrap_or(0);
     let around =
-        |names| Ok::<_, InputError>(input.number(names)?.unwrap_or(lines).min(MOST_CONTEXT));
+        |names| Ok::<_, InputError>(input.number(names)?.unwrap_or(lines).min(MAX_CONTEXT));
     Ok(ToolTask::Search(SearchTask {
         closed: own_folders_below(&spot.path, context),
         spot,

@@ -4,7 +4,7 @@
 use super::edit::{Anchor, TextEdit};
 use super::input::InputError;
 use crate::findings::excerpt;
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 
 /// What becomes of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,14 +38,14 @@ pub fn parse(text: &str, path: Option<&str>) -> Files {
         parse_unified(text, path)
     }?;
     if files.is_empty() {
-        Err(words::PATCH_EMPTY.with("begin", "*** Begin Patch").into())
+        Err(phrases::PATCH_EMPTY.with("begin", "*** Begin Patch").into())
     } else {
         Ok(files)
     }
 }
 
 fn wrong(line: &str) -> InputError {
-    words::PATCH_WRONG.with("line", excerpt(line)).into()
+    phrases::PATCH_WRONG.with("line", excerpt(line)).into()
 }
 
 /// The lines of one change, as they are read.
@@ -185,8 +185,11 @@ fn parse_blocks(text: &str, path: Option<&str>) -> Files {
         if !is_search(line) {
             continue;
         }
-        let (mut old, mut new, mut is_new, mut is_whole) =
-            (String::new(), String::new(), false, false);
+        let mut old = String::new();
+        let mut new = String::new();
+        let mut is_new = false;
+        let mut is_whole = false;
+
         let mut has_hint = false;
         for line in lines.by_ref() {
             match line.trim_end() {
@@ -210,7 +213,8 @@ fn parse_blocks(text: &str, path: Option<&str>) -> Files {
         }
         edits.push(TextEdit { old, new, all: false, anchor: None });
     }
-    let path = path.ok_or_else(|| InputError::from(words::PATCH_NO_PATH.with("field", "path")))?;
+    let path =
+        path.ok_or_else(|| InputError::from(phrases::PATCH_NO_PATH.with("field", "path")))?;
     Ok(vec![PatchedFile::Update { path: path.to_owned(), to: None, edits }])
 }
 
@@ -230,8 +234,9 @@ fn parse_unified(text: &str, path: Option<&str>) -> Files {
             files.push(unified_file(line, new, path));
         } else if let Some(range) = line.strip_prefix("@@") {
             if files.is_empty() {
-                let path = path
-                    .ok_or_else(|| InputError::from(words::PATCH_NO_PATH.with("field", "path")))?;
+                let path = path.ok_or_else(|| {
+                    InputError::from(phrases::PATCH_NO_PATH.with("field", "path"))
+                })?;
                 files.push(PatchedFile::Update {
                     path: path.to_owned(),
                     to: None,
@@ -262,7 +267,9 @@ fn unified_file(old: &str, new: &str, path: Option<&str>) -> PatchedFile {
         let bare = ["a/", "b/"].iter().find_map(|prefix| name.strip_prefix(prefix));
         bare.unwrap_or(name).to_owned()
     };
-    let (old, new) = (name(old), name(new));
+    let old = name(old);
+    let new = name(new);
+
     match (old.as_str(), new.as_str()) {
         ("/dev/null", _) => PatchedFile::Add { path: new, content: String::new() },
         (_, "/dev/null") => PatchedFile::Delete { path: old },

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use crate::findings::excerpt;
-use avocet_core::i18n::{LocalizedText, Phrase, common, safety as words};
+use avocet_core::i18n::{LocalizedText, Phrase, common, safety as phrases};
 
 /// The fault in an input.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,14 +31,14 @@ pub struct MissingFile {
 
 impl InputError {
     /// A fault in the form of a call.
-    pub fn of_form(say: LocalizedText) -> InputError {
-        InputError { is_form: true, ..InputError::from(say) }
+    pub fn of_form(text: LocalizedText) -> InputError {
+        InputError { is_form: true, ..InputError::from(text) }
     }
 }
 
 impl From<LocalizedText> for InputError {
-    fn from(say: LocalizedText) -> InputError {
-        InputError { say, detail: String::new(), missing: None, is_form: false }
+    fn from(text: LocalizedText) -> InputError {
+        InputError { say: text, detail: String::new(), missing: None, is_form: false }
     }
 }
 
@@ -130,7 +130,7 @@ impl<'a> InputFields<'a> {
         let Some(value) = self.get(names) else { return Ok(None) };
         parse_number(value)
             .map(Some)
-            .ok_or_else(|| self.wrong_field_error(names, words::FIELD_NUMBER, value))
+            .ok_or_else(|| self.wrong_field_error(names, phrases::FIELD_NUMBER, value))
     }
 
     pub fn flag(&self, names: Names) -> Result<bool, InputError> {
@@ -190,20 +190,20 @@ impl<'a> InputFields<'a> {
             .collect();
         let there = if there.is_empty() { "-".to_owned() } else { excerpt(&there.join(", ")) };
         InputError::of_form(
-            words::FIELD_MISSING
+            phrases::FIELD_MISSING
                 .with("tool", self.tool)
                 .with("field", names.first().copied().unwrap_or_default())
                 .with("there", there),
         )
     }
 
-    fn wrong_field_error(&self, names: Names, wanted: Phrase, found: &Value) -> InputError {
+    fn wrong_field_error(&self, names: Names, phrase: Phrase, found: &Value) -> InputError {
         let name = self.fields().and_then(|fields| find_field(fields, names)).map(|(name, _)| name);
         InputError::of_form(
-            words::FIELD_WRONG
+            phrases::FIELD_WRONG
                 .with("tool", self.tool)
                 .with("field", name.or(names.first().copied()).unwrap_or_default())
-                .with("wanted", wanted)
+                .with("wanted", phrase)
                 .with("found", excerpt(&found.to_string())),
         )
     }

@@ -8,7 +8,7 @@ use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{ChoiceTask, InputError, JobTask, RecallTask, TaskResult, ToolTask};
 use crate::findings::Findings;
 use crate::spec::JudgeContext;
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::reply;
 use avocet_core::protocol::{Effect, PlanItem, PlanState, Tier};
 use avocet_core::text::cut;
@@ -51,13 +51,13 @@ pub const JOB_READ_FIELDS: &[FieldRow] = &[
 ];
 pub const JOB_STOP_FIELDS: &[FieldRow] = &[required(JOB, FieldKind::Number)];
 /// Options that can be picked by a digit.
-const MOST_CHOICES: usize = 9;
-const MOST_ITEMS: usize = 40;
+const MAX_CHOICES: usize = 9;
+const MAX_ITEMS: usize = 40;
 /// Characters of a question, of a choice and of a line of the plan.
 const LONG: usize = 2_000;
 const SHORT: usize = 200;
 
-pub fn ask(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+pub fn ask(input: &InputFields<'_>, _: &JudgeContext<'_>, findings: &mut Findings) -> TaskResult {
     let list = input.list(QUESTIONS)?.unwrap_or_default();
     let input = match list.as_slice() {
         [one] => &InputFields::new("ask", one),
@@ -69,17 +69,17 @@ pub fn ask(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) ->
     }
     let mut choices = input.texts(CHOICES)?;
     choices.retain(|choice| !choice.trim().is_empty());
-    if choices.len() > MOST_CHOICES {
-        let say = words::TOO_MANY_CHOICES.with("count", choices.len()).with("most", MOST_CHOICES);
+    if choices.len() > MAX_CHOICES {
+        let say = phrases::TOO_MANY_CHOICES.with("count", choices.len()).with("most", MAX_CHOICES);
         return Err(say.into());
     }
     let choices: Vec<String> = choices.iter().map(|choice| cut(choice.trim(), SHORT)).collect();
     let free = choices.is_empty() || input.get(&["free", "other"]) != Some(&Value::Bool(false));
-    out.add("ask", Tier::L0, words::TOOL_TALKS, None, &[]);
+    findings.add("ask", Tier::L0, phrases::TOOL_TALKS, None, &[]);
     Ok(ToolTask::Ask(ChoiceTask { text, choices, free }))
 }
 
-pub fn plan(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+pub fn plan(input: &InputFields<'_>, _: &JudgeContext<'_>, findings: &mut Findings) -> TaskResult {
     let list = match input.get(ITEMS) {
         // Lines with a box each, as Markdown has them.
         Some(Value::String(text)) if !text.trim_start().starts_with('[') || text.contains("] ") => {
@@ -87,8 +87,8 @@ pub fn plan(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -
         }
         _ => input.list(ITEMS)?.ok_or_else(|| input.missing_field_error(ITEMS))?,
     };
-    if list.len() > MOST_ITEMS {
-        let say = words::TOO_MANY_ITEMS.with("count", list.len()).with("most", MOST_ITEMS);
+    if list.len() > MAX_ITEMS {
+        let say = phrases::TOO_MANY_ITEMS.with("count", list.len()).with("most", MAX_ITEMS);
         return Err(say.into());
     }
     let items: Vec<PlanItem> = list
@@ -96,30 +96,40 @@ pub fn plan(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -
         .enumerate()
         .map(|(at, value)| parse_item(at, value))
         .collect::<Result<_, _>>()?;
-    out.add("plan", Tier::L0, words::TOOL_TALKS, None, &[]);
+    findings.add("plan", Tier::L0, phrases::TOOL_TALKS, None, &[]);
     Ok(ToolTask::Plan(items))
 }
 
-pub fn recall(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+pub fn recall(
+    input: &InputFields<'_>,
+    _: &JudgeContext<'_>,
+    findings: &mut Findings,
+) -> TaskResult {
     let id = cut(input.text(ID)?.trim(), SHORT);
     let page = input.number(PAGE)?.unwrap_or(1).max(1);
-    out.add("recall", Tier::L0, words::TOOL_RECALLS, None, &[]);
+    findings.add("recall", Tier::L0, phrases::TOOL_RECALLS, None, &[]);
     Ok(ToolTask::Recall(RecallTask { id, page }))
 }
 
-pub fn job_list(_: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
-    out.add("job", Tier::L0, words::TOOL_JOBS, None, &[]);
+pub fn job_list(_: &InputFields<'_>, _: &JudgeContext<'_>, findings: &mut Findings) -> TaskResult {
+    findings.add("job", Tier::L0, phrases::TOOL_JOBS, None, &[]);
     Ok(ToolTask::Job(JobTask::List))
 }
 
-pub fn job_read(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+pub fn job_read(
+    input: &InputFields<'_>,
+    _: &JudgeContext<'_>,
+    findings: &mut Findings,
+) -> TaskResult {
     let query = input.optional_text(QUERY)?.map(|query| cut(query, SHORT));
-    let (id, page) = (job_id(input)?, input.number(PAGE)?);
+    let id = job_id(input)?;
+    let page = input.number(PAGE)?;
+
     let wait = match input.number(WAIT_MS)? {
         Some(wait) => Some(wait.div_ceil(1000)),
         None => input.number(WAIT)?.map(reply::seconds),
     };
-    out.add("job", Tier::L0, words::TOOL_JOBS, None, &[]);
+    findings.add("job", Tier::L0, phrases::TOOL_JOBS, None, &[]);
     Ok(ToolTask::Job(JobTask::Read { id, page, query, wait }))
 }
 
@@ -127,12 +137,12 @@ pub fn job_read(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Finding
 pub fn job_stop(
     input: &InputFields<'_>,
     context: &JudgeContext<'_>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) -> TaskResult {
     let id = job_id(input)?;
-    out.add("job", Tier::L0, words::TOOL_JOBS, None, &[]);
+    findings.add("job", Tier::L0, phrases::TOOL_JOBS, None, &[]);
     if !context.policy_cx.world.is_job_of_model(id) {
-        out.add("job.stop", Tier::L1, words::JOB_OF_USER, None, &[Effect::Irreversible]);
+        findings.add("job.stop", Tier::L1, phrases::JOB_OF_USER, None, &[Effect::Irreversible]);
     }
     Ok(ToolTask::Job(JobTask::Stop { id }))
 }
@@ -155,7 +165,7 @@ fn parse_item(at: usize, value: &Value) -> Result<PlanItem, InputError> {
         None => PlanState::Pending,
         Some(named) => parse_state(named).ok_or_else(|| {
             InputError::from(
-                words::PLAN_STATE.with("item", at + 1).with("found", super::excerpt(named)),
+                phrases::PLAN_STATE.with("item", at + 1).with("found", super::excerpt(named)),
             )
         })?,
     };

@@ -30,14 +30,14 @@ struct Field {
 }
 
 /// The maximum nesting depth of values.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Reads a text; the fault says what is wrong and where.
 pub fn parse(text: &str) -> Result<JsonNode, String> {
     // The shared reader decides what is valid at all.
     serde_json::from_str::<Value>(text).map_err(|error| error.to_string())?;
-    let mut reader = JsonParser { text, at: 0 };
-    reader.node(0)
+    let mut parser = JsonParser { text, at: 0 };
+    parser.node(0)
 }
 
 struct JsonParser<'a> {
@@ -56,8 +56,8 @@ impl JsonParser<'_> {
     }
 
     fn node(&mut self, depth: usize) -> Result<JsonNode, String> {
-        if depth > DEEPEST {
-            return Err(format!("more than {DEEPEST} levels"));
+        if depth > MAX_DEPTH {
+            return Err(format!("more than {MAX_DEPTH} levels"));
         }
         self.skip_blanks();
         let start = self.at;
@@ -91,7 +91,9 @@ impl JsonParser<'_> {
     }
 
     fn object(&mut self, start: usize, depth: usize) -> Result<JsonNode, String> {
-        let (mut fields, mut map) = (Vec::new(), Map::new());
+        let mut fields = Vec::new();
+        let mut map = Map::new();
+
         self.at += 1;
         loop {
             self.skip_blanks();
@@ -99,7 +101,9 @@ impl JsonParser<'_> {
                 Some(b'}') => break,
                 Some(b',') => self.at += 1,
                 Some(b'"') => {
-                    let (start, end) = (self.at, self.leaf_end());
+                    let start = self.at;
+                    let end = self.leaf_end();
+
                     let name: String =
                         serde_json::from_str(self.text.get(start..end).unwrap_or_default())
                             .map_err(|error| error.to_string())?;
@@ -121,30 +125,30 @@ impl JsonParser<'_> {
     }
 
     fn array(&mut self, start: usize, depth: usize) -> Result<JsonNode, String> {
-        let mut items: Vec<JsonNode> = Vec::new();
+        let mut nodes: Vec<JsonNode> = Vec::new();
         self.at += 1;
         loop {
             self.skip_blanks();
             match self.peek() {
                 Some(b']') => break,
                 Some(b',') => self.at += 1,
-                Some(_) => items.push(self.node(depth + 1)?),
+                Some(_) => nodes.push(self.node(depth + 1)?),
                 None => return Err("a list is not closed".to_owned()),
             }
         }
         self.at += 1;
-        let value = items.iter().map(|item| item.value.clone()).collect();
-        Ok(JsonNode { value, span: start..self.at, parts: Parts::Items(items) })
+        let value = nodes.iter().map(|item| item.value.clone()).collect();
+        Ok(JsonNode { value, span: start..self.at, parts: Parts::Items(nodes) })
     }
 }
 
 /// The text with `new` in place of the old value.
-pub fn rewrite(text: &str, old: &JsonNode, new: &Value) -> String {
+pub fn rewrite(text: &str, node: &JsonNode, new: &Value) -> String {
     let writer =
         JsonWriter { text, unit: indent_unit(text), multiline: text.trim().contains('\n') };
-    let before = text.get(..old.span.start).unwrap_or_default();
-    let behind = text.get(old.span.end..).unwrap_or_default();
-    format!("{before}{}{behind}", writer.node(old, new, ""))
+    let before = text.get(..node.span.start).unwrap_or_default();
+    let behind = text.get(node.span.end..).unwrap_or_default();
+    format!("{before}{}{behind}", writer.node(node, new, ""))
 }
 
 /// One step of the text's indentation.
@@ -173,18 +177,18 @@ impl JsonWriter<'_> {
         self.text.get(range).unwrap_or_default()
     }
 
-    fn node(&self, old: &JsonNode, new: &Value, indent: &str) -> String {
-        if old.value == *new {
-            return self.slice(old.span.clone()).to_owned();
+    fn node(&self, node: &JsonNode, new: &Value, indent: &str) -> String {
+        if node.value == *new {
+            return self.slice(node.span.clone()).to_owned();
         }
-        match (&old.parts, new) {
+        match (&node.parts, new) {
             (Parts::Fields(fields), Value::Object(map))
                 if !fields.is_empty() && !map.is_empty() =>
             {
-                self.object(old, fields, map, indent)
+                self.object(node, fields, map, indent)
             }
             (Parts::Items(items), Value::Array(list)) if !items.is_empty() && !list.is_empty() => {
-                self.array(old, items, list, indent)
+                self.array(node, items, list, indent)
             }
             _ => self.write_new(new, indent),
         }
@@ -192,12 +196,12 @@ impl JsonWriter<'_> {
 
     fn object(
         &self,
-        old: &JsonNode,
+        node: &JsonNode,
         fields: &[Field],
         map: &Map<String, Value>,
         indent: &str,
     ) -> String {
-        let inner = self.inner_indent(old, fields.first().map(|field| field.start), indent);
+        let inner = self.inner_indent(node, fields.first().map(|field| field.start), indent);
         let known = |name: &str| fields.iter().find(|field| field.name == name);
         let parts = map.iter().map(|(name, value)| match known(name) {
             Some(field) => {
@@ -209,33 +213,33 @@ impl JsonWriter<'_> {
         let parts: Vec<String> = parts.collect();
         let same = map.keys().eq(fields.iter().map(|field| &field.name));
         let spans = fields.iter().map(|field| field.start..field.node.span.end);
-        self.join_parts(old, parts, same.then(|| spans.collect()), &inner, indent)
+        self.join_parts(node, parts, same.then(|| spans.collect()), &inner, indent)
     }
 
-    fn array(&self, old: &JsonNode, items: &[JsonNode], list: &[Value], indent: &str) -> String {
-        let inner = self.inner_indent(old, items.first().map(|item| item.span.start), indent);
+    fn array(&self, old: &JsonNode, nodes: &[JsonNode], list: &[Value], indent: &str) -> String {
+        let inner = self.inner_indent(old, nodes.first().map(|item| item.span.start), indent);
         let same = |pair: &(&JsonNode, &Value)| pair.0.value == *pair.1;
-        let head = items.iter().zip(list).take_while(same).count();
-        let rest = items.len().min(list.len()) - head;
-        let tail = items.iter().rev().zip(list.iter().rev()).take(rest).take_while(same).count();
+        let head = nodes.iter().zip(list).take_while(same).count();
+        let rest = nodes.len().min(list.len()) - head;
+        let tail = nodes.iter().rev().zip(list.iter().rev()).take(rest).take_while(same).count();
         let parts = list.iter().enumerate().map(|(at, value)| {
             let behind = list.len() - at;
             let old = match () {
-                () if at < head || items.len() == list.len() => items.get(at),
-                () if behind <= tail => items.get(items.len() - behind),
+                () if at < head || nodes.len() == list.len() => nodes.get(at),
+                () if behind <= tail => nodes.get(nodes.len() - behind),
                 () => None,
             };
             old.map_or_else(|| self.write_new(value, &inner), |old| self.node(old, value, &inner))
         });
         let parts: Vec<String> = parts.collect();
-        let spans = items.iter().map(|item| item.span.clone());
-        let spans = (items.len() == list.len()).then(|| spans.collect());
+        let spans = nodes.iter().map(|item| item.span.clone());
+        let spans = (nodes.len() == list.len()).then(|| spans.collect());
         self.join_parts(old, parts, spans, &inner, indent)
     }
 
     /// The indentation of the contents, taken from the first of them.
-    fn inner_indent(&self, old: &JsonNode, first: Option<usize>, indent: &str) -> String {
-        let before = first.map(|first| self.slice(old.span.start + 1..first));
+    fn inner_indent(&self, node: &JsonNode, first: Option<usize>, indent: &str) -> String {
+        let before = first.map(|first| self.slice(node.span.start + 1..first));
         match before.and_then(|before| before.rsplit_once('\n')) {
             Some((_, own)) if own.trim().is_empty() => own.to_owned(),
             _ => format!("{indent}{}", self.unit),
@@ -246,23 +250,25 @@ impl JsonWriter<'_> {
     /// old one was set, in one line or in several.
     fn join_parts(
         &self,
-        old: &JsonNode,
+        node: &JsonNode,
         parts: Vec<String>,
         spans: Option<Vec<Range<usize>>>,
         inner: &str,
         indent: &str,
     ) -> String {
         if let Some(spans) = spans {
-            let (mut out, mut done) = (String::new(), old.span.start);
+            let mut out = String::new();
+            let mut done = node.span.start;
+
             for (part, span) in parts.iter().zip(spans) {
                 out.push_str(self.slice(done..span.start));
                 out.push_str(part);
                 done = span.end;
             }
-            out.push_str(self.slice(done..old.span.end));
+            out.push_str(self.slice(done..node.span.end));
             return out;
         }
-        let whole = self.slice(old.span.clone());
+        let whole = self.slice(node.span.clone());
         let open = whole.get(..1).unwrap_or_default();
         let close = whole.get(whole.len().saturating_sub(1)..).unwrap_or_default();
         let inside = whole.get(1..).unwrap_or_default();

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::change::{self, MOST, PATCH, add_write_findings, describe_change};
+use super::change::{self, MAX_BYTES, PATCH, add_write_findings, describe_change};
 use super::edit::{TextEdit, has_crlf_only};
 use super::file::{FROM, TO};
 use super::input::{InputFields, PATH};
@@ -14,7 +14,7 @@ use crate::paths::PathClass;
 use crate::spec::JudgeContext;
 use crate::user_rules::FileAccess;
 use crate::{Contents, EditRange, EditSearch, FoundText, LargeFileState, PathKind};
-use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::i18n::{LocalizedText, safety as phrases};
 use avocet_core::protocol::{Change, Tier};
 use avocet_core::text::encoding::{self, FileEncoding};
 
@@ -40,11 +40,11 @@ pub fn edit(input: &InputFields<'_>, context: &JudgeContext<'_>, out: &mut Findi
     judge(place, &edits, range, context, out)
 }
 
-fn is_large(spot: &ResolvedPath, context: &JudgeContext<'_>) -> bool {
+fn is_large(path: &ResolvedPath, context: &JudgeContext<'_>) -> bool {
     let world = context.policy_cx.world;
-    world.kind(&spot.path) == PathKind::File
-        && world.read(&spot.path, MOST) == Contents::Unreadable
-        && world.head(&spot.path, MOST + 1).is_some_and(|head| head.len() > MOST)
+    world.kind(&path.path) == PathKind::File
+        && world.read(&path.path, MAX_BYTES) == Contents::Unreadable
+        && world.head(&path.path, MAX_BYTES + 1).is_some_and(|head| head.len() > MAX_BYTES)
 }
 
 fn judge(
@@ -52,11 +52,11 @@ fn judge(
     edits: &[TextEdit],
     range: EditRange,
     context: &JudgeContext<'_>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) -> TaskResult {
-    add_write_findings(&spot, class, context, out);
-    out.add("file.large", Tier::L1, spot.say(words::LARGE_NOT_UNDONE), None, &[]);
-    let unreadable = || InputError::from(spot.say(words::TOOL_NOT_TEXT));
+    add_write_findings(&spot, class, context, findings);
+    findings.add("file.large", Tier::L1, spot.say(phrases::LARGE_NOT_UNDONE), None, &[]);
+    let unreadable = || InputError::from(spot.say(phrases::TOOL_NOT_TEXT));
     let head = context.policy_cx.world.head(&spot.path, HEAD).ok_or_else(unreadable)?;
     let (text, encoding) = encoding::decode_head(&head).ok_or_else(unreadable)?;
     let is_crlf = has_crlf_only(&text);
@@ -67,24 +67,24 @@ fn judge(
     };
     let mut masks = Masks::new(context, "");
     let [old, new] = encoded_texts(edits, &spot, (encoding, is_crlf), &mut masks)?;
-    masks.add_findings(&spot, out);
+    masks.add_findings(&spot, findings);
     let searched =
         context.policy_cx.world.find_texts(&spot.path, &old, EditSearch { encoding, range });
-    let searched = searched.ok_or_else(|| spot.say(words::LARGE_CHANGES))?;
+    let searched = searched.ok_or_else(|| spot.say(phrases::LARGE_CHANGES))?;
     let mut found = searched.found;
     found.retain(|place| is_aligned(place, encoding));
     for (at, edit) in edits.iter().enumerate() {
-        let places: Vec<&FoundText> = found.iter().filter(|place| place.text == at).collect();
-        check_count(&places, edit.all, searched.is_more, at + 1)?;
+        let texts: Vec<&FoundText> = found.iter().filter(|place| place.text == at).collect();
+        check_count(&texts, edit.all, searched.is_more, at + 1)?;
     }
-    let length = |place: &FoundText| old.get(place.text).map_or(0, Vec::len) as u64;
+    let length = |text: &FoundText| old.get(text.text).map_or(0, Vec::len) as u64;
     if found.windows(2).any(|two| matches!(two, [a, b] if a.at + length(a) > b.at)) {
-        return Err(LocalizedText::from(words::EDIT_OVERLAP).into());
+        return Err(LocalizedText::from(phrases::EDIT_OVERLAP).into());
     }
     let [old, new] = [old, new].map(|texts| texts.into_iter().map(Arc::from).collect::<Vec<_>>());
-    let cut = |place: &FoundText| {
-        let (old, new) = (old.get(place.text)?, new.get(place.text)?);
-        Some(Cut { at: place.at, old: Arc::clone(old), new: Arc::clone(new) })
+    let cut = |text: &FoundText| {
+        let (old, new) = (old.get(text.text)?, new.get(text.text)?);
+        Some(Cut { at: text.at, old: Arc::clone(old), new: Arc::clone(new) })
     };
     let cuts: Vec<Cut> = found.iter().filter_map(cut).collect();
     let stamp = searched.stamp;
@@ -95,17 +95,19 @@ fn judge(
 /// The old texts and the new ones, as the file is written.
 fn encoded_texts(
     edits: &[TextEdit],
-    spot: &ResolvedPath,
+    path: &ResolvedPath,
     (encoding, is_crlf): (FileEncoding, bool),
     masks: &mut Masks<'_>,
 ) -> Result<[Vec<Vec<u8>>; 2], InputError> {
-    let (mut old, mut new) = (Vec::new(), Vec::new());
+    let mut old = Vec::new();
+    let mut new = Vec::new();
+
     for (at, edit) in edits.iter().enumerate() {
         if edit.old == edit.new {
-            return Err(words::EDIT_SAME.with("n", at + 1).into());
+            return Err(phrases::EDIT_SAME.with("n", at + 1).into());
         }
         if edit.old.is_empty() {
-            return Err(words::EDIT_EMPTY_OLD.with("n", at + 1).into());
+            return Err(phrases::EDIT_EMPTY_OLD.with("n", at + 1).into());
         }
         for (text, list) in [(&edit.old, &mut old), (&edit.new, &mut new)] {
             let text = masks.reveal(text)?;
@@ -114,7 +116,7 @@ fn encoded_texts(
             } else {
                 text.clone()
             };
-            let say = || spot.say(words::TOOL_NOT_ENCODABLE).with("encoding", encoding.name());
+            let say = || path.say(phrases::TOOL_NOT_ENCODABLE).with("encoding", encoding.name());
             list.push(encoding.encode(&text).ok_or_else(say)?.into_owned());
         }
     }
@@ -122,44 +124,44 @@ fn encoded_texts(
 }
 
 /// The encoding of a file whose beginning does not tell it: a log may be plain for long.
-fn sampled_encoding(spot: &ResolvedPath, context: &JudgeContext<'_>) -> Option<FileEncoding> {
-    let sample = context.policy_cx.world.sample(&spot.path, HEAD)?;
+fn sampled_encoding(path: &ResolvedPath, context: &JudgeContext<'_>) -> Option<FileEncoding> {
+    let sample = context.policy_cx.world.sample(&path.path, HEAD)?;
     Some(encoding::decode_head(&sample)?.1)
 }
 
 /// Whether a text was found where a character begins, and not within one.
-fn is_aligned(place: &FoundText, encoding: FileEncoding) -> bool {
+fn is_aligned(text: &FoundText, encoding: FileEncoding) -> bool {
     match encoding {
         FileEncoding::Utf8
         | FileEncoding::DamagedUtf8
         | FileEncoding::Utf16Le
         | FileEncoding::Utf16Be => true,
         FileEncoding::Other(encoding) => {
-            let start = place.before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-            let line = place.before.get(start..).unwrap_or_default();
+            let start = text.before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            let line = text.before.get(start..).unwrap_or_default();
             encoding.decode_without_bom_handling_and_without_replacement(line).is_some()
         }
     }
 }
 
 fn check_count(
-    places: &[&FoundText],
+    texts: &[&FoundText],
     all: bool,
     is_more: bool,
     number: usize,
 ) -> Result<(), InputError> {
-    match places {
-        [] => Err(words::LARGE_NOT_FOUND.with("n", number).into()),
-        [..] if is_more => Err(words::LARGE_TOO_OFTEN.with("n", number).into()),
+    match texts {
+        [] => Err(phrases::LARGE_NOT_FOUND.with("n", number).into()),
+        [..] if is_more => Err(phrases::LARGE_TOO_OFTEN.with("n", number).into()),
         [_] => Ok(()),
         [..] if all => Ok(()),
         [..] => {
-            let lines = places.iter().take(NAMED).map(|place| place.line.to_string());
+            let lines = texts.iter().take(NAMED).map(|place| place.line.to_string());
             let mut lines: Vec<String> = lines.collect();
-            if places.len() > NAMED {
+            if texts.len() > NAMED {
                 lines.push("…".to_owned());
             }
-            let say = words::EDIT_AMBIGUOUS.with("n", number).with("count", places.len());
+            let say = phrases::EDIT_AMBIGUOUS.with("n", number).with("count", texts.len());
             Err(say.with("lines", lines.join(", ")).into())
         }
     }
@@ -167,7 +169,7 @@ fn check_count(
 
 /// The change as it is shown: each place with the lines around it.
 fn describe(
-    spot: &ResolvedPath,
+    path: &ResolvedPath,
     (found, cuts): (&[FoundText], &[Cut]),
     (stamp, encoding): (LargeFileState, FileEncoding),
     context: &JudgeContext<'_>,
@@ -180,7 +182,7 @@ fn describe(
         let with = |text: &[u8]| as_utf8([&place.before, text, &place.after].concat(), encoding);
         let (old, new) = (with(&cut.old), with(&cut.new));
         let redactor = context.policy_cx.world.redactor();
-        let part = describe_change(&spot.path, &spot.shown, (Some(&old), Some(&new)), redactor);
+        let part = describe_change(&path.path, &path.shown, (Some(&old), Some(&new)), redactor);
         let above = encoding.count_lines(&place.before);
         let first = i64::try_from(place.line - above.min(place.line - 1)).unwrap_or(i64::MAX) - 1;
         if diff.is_empty() {
@@ -200,7 +202,7 @@ fn describe(
     }
     let [before, after] = state_names(stamp, cuts);
     Change {
-        path: spot.path.to_string_lossy().into_owned(),
+        path: path.path.to_string_lossy().into_owned(),
         before,
         after,
         added,
@@ -211,10 +213,10 @@ fn describe(
 }
 
 /// Neither content is ever held whole: the states have names that no content has.
-fn state_names(stamp: LargeFileState, cuts: &[Cut]) -> [Option<String>; 2] {
+fn state_names(state: LargeFileState, cuts: &[Cut]) -> [Option<String>; 2] {
     let cuts: String =
         cuts.iter().map(|cut| format!("{} {}\n", cut.at, digest(&cut.new))).collect();
-    ["", &cuts].map(|after| Some(digest(format!("{stamp:?}{after}").as_bytes())))
+    ["", &cuts].map(|after| Some(digest(format!("{state:?}{after}").as_bytes())))
 }
 
 /// So small a part of a file does not tell its encoding.

@@ -12,7 +12,7 @@ use super::{InputError, ResolvedPath, excerpt};
 use crate::findings::Findings;
 use crate::redact::{Redactor, Revealed, UnknownMask};
 use crate::spec::JudgeContext;
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::{Effect, Tier};
 
 /// The masks of one step, against the file as it is.
@@ -68,13 +68,13 @@ impl<'a> Masks<'a> {
     }
 
     /// Says which values come into a file that does not hold them yet.
-    pub fn add_findings(&self, spot: &ResolvedPath, out: &mut Findings) {
+    pub fn add_findings(&self, path: &ResolvedPath, findings: &mut Findings) {
         let new = self.used.iter().filter(|(_, value)| !self.before.contains(&**value));
         let masks: Vec<&str> = new.map(|(mask, _)| mask.as_str()).collect();
         if !masks.is_empty() {
-            let say = words::WRITES_MASKED.with("masks", masks.join(", "));
-            let say = say.with("path", excerpt(&spot.shown));
-            out.add("secret.value", Tier::L1, say, None, &[Effect::Secret, Effect::Write]);
+            let say = phrases::WRITES_MASKED.with("masks", masks.join(", "));
+            let say = say.with("path", excerpt(&path.shown));
+            findings.add("secret.value", Tier::L1, say, None, &[Effect::Secret, Effect::Write]);
         }
     }
 
@@ -102,15 +102,15 @@ impl<'a> Masks<'a> {
 }
 
 fn unknown_mask_error(UnknownMask(mask): UnknownMask) -> InputError {
-    InputError::from(words::MASK_UNKNOWN.with("mask", mask))
+    InputError::from(phrases::MASK_UNKNOWN.with("mask", mask))
 }
 
 /// Programs are given no secrets: a mask in their input would be written as it is, and not
 /// as its value.
-pub(crate) fn check_arguments(texts: &[&str], context: &JudgeContext<'_>, out: &mut Findings) {
+pub(crate) fn check_arguments(texts: &[&str], context: &JudgeContext<'_>, findings: &mut Findings) {
     let Some(secrets) = context.policy_cx.world.redactor() else { return };
     if let Some(mask) = texts.iter().find_map(|text| secrets.find_mask(text)) {
-        let say = words::MASK_IN_ARGUMENT.with("mask", mask);
-        out.add("mask.argument", Tier::L2, say, None, &[]);
+        let say = phrases::MASK_IN_ARGUMENT.with("mask", mask);
+        findings.add("mask.argument", Tier::L2, say, None, &[]);
     }
 }

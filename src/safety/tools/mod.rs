@@ -95,9 +95,9 @@ pub struct ResolvedPath {
 
 impl ResolvedPath {
     /// A path whose links are resolved.
-    fn new(path: PathBuf, place: &Workspace) -> ResolvedPath {
-        let inside = place.contains(&path);
-        let shown = match path.strip_prefix(&place.workspace) {
+    fn new(path: PathBuf, workspace: &Workspace) -> ResolvedPath {
+        let inside = workspace.contains(&path);
+        let shown = match path.strip_prefix(&workspace.workspace) {
             Ok(inner) if inner.as_os_str().is_empty() => ".".to_owned(),
             Ok(inner) => inner.to_string_lossy().into_owned(),
             Err(_) => path.to_string_lossy().into_owned(),
@@ -424,13 +424,13 @@ pub fn judge(
     name: &str,
     input: &Value,
     context: &JudgeContext<'_>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) -> Option<ToolTask> {
     match name {
-        skill::TOOL => skill::judge(input, context, out),
-        scripted::TOOL => scripted::judge(input, context, out),
-        name if mcp::judge(name, context, out) => {}
-        _ => return judge_task(name, input, context, out),
+        skill::TOOL => skill::judge(input, context, findings),
+        scripted::TOOL => scripted::judge(input, context, findings),
+        name if mcp::judge(name, context, findings) => {}
+        _ => return judge_task(name, input, context, findings),
     }
     None
 }
@@ -479,8 +479,8 @@ pub fn is_tool(name: &str) -> bool {
 }
 
 /// The terms a rule would have to cover.
-pub fn remembered_tool(work: &StepAction) -> Option<&str> {
-    match work {
+pub fn remembered_tool(action: &StepAction) -> Option<&str> {
+    match action {
         StepAction::Tool { name, .. } => {
             (REMEMBERED.contains(&name.as_str()) || mcp_names::is_call(name)).then_some(name)
         }
@@ -505,17 +505,17 @@ fn resolve_path(
     let path = policy_cx.world.resolve(&written);
     let class = paths::classify(text, &context.cwd, policy_cx);
     user_rules::check_path(access, text, None, context, findings);
-    let spot = ResolvedPath::new(path, policy_cx.place);
+    let path = ResolvedPath::new(path, policy_cx.place);
     if access == FileAccess::Writes
         && policy_cx.place.contains(&paths::normalize(&written))
-        && !spot.inside
+        && !path.inside
     {
         let say = words::PATH_LINK
             .with("path", excerpt(text))
-            .with("target", excerpt(&spot.path.to_string_lossy()));
+            .with("target", excerpt(&path.path.to_string_lossy()));
         findings.add("path.link", Tier::L2, say, None, &[Effect::Outside]);
     }
-    Ok((spot, class))
+    Ok((path, class))
 }
 
 /// The path without what models copy with it, quotes and the `a/` of a diff, where only that one
@@ -552,38 +552,38 @@ fn resolve_read(
 }
 
 /// The bytes of a file as text.
-fn as_text<'a>(bytes: &'a [u8], spot: &ResolvedPath) -> Result<&'a str, InputError> {
-    std::str::from_utf8(bytes).map_err(|_| spot.say(words::TOOL_NOT_TEXT).into())
+fn as_text<'a>(bytes: &'a [u8], path: &ResolvedPath) -> Result<&'a str, InputError> {
+    std::str::from_utf8(bytes).map_err(|_| path.say(words::TOOL_NOT_TEXT).into())
 }
 
 /// The same in any encoding.
 fn decode<'a>(
     bytes: &'a [u8],
-    spot: &ResolvedPath,
+    path: &ResolvedPath,
 ) -> Result<(Cow<'a, str>, FileEncoding), InputError> {
-    encoding::decode(bytes).ok_or_else(|| spot.say(words::TOOL_NOT_TEXT).into())
+    encoding::decode(bytes).ok_or_else(|| path.say(words::TOOL_NOT_TEXT).into())
 }
 
 /// The bytes of a file to change; `None`: there is none.
 fn content(
-    spot: &ResolvedPath,
+    path: &ResolvedPath,
     context: &JudgeContext<'_>,
     most: usize,
 ) -> Result<Option<Vec<u8>>, InputError> {
     let world = context.policy_cx.world;
-    match (world.read(&spot.path, most), world.kind(&spot.path)) {
+    match (world.read(&path.path, most), world.kind(&path.path)) {
         (Contents::Bytes(bytes), _) => {
-            let is_text = spot.inside && std::str::from_utf8(&bytes).is_ok();
-            let unsaved = if is_text { world.unsaved_text(&spot.path) } else { None };
+            let is_text = path.inside && std::str::from_utf8(&bytes).is_ok();
+            let unsaved = if is_text { world.unsaved_text(&path.path) } else { None };
             Ok(Some(unsaved.filter(|text| text.len() <= most).unwrap_or(bytes)))
         }
         (Contents::Missing, _) => Ok(None),
-        (Contents::Unreadable, PathKind::Folder) => Err(spot.say(common::IS_FOLDER).into()),
+        (Contents::Unreadable, PathKind::Folder) => Err(path.say(common::IS_FOLDER).into()),
         (Contents::Unreadable, PathKind::File) => {
-            Err(spot.say(words::TOOL_TOO_BIG).with("most", most / 1024).into())
+            Err(path.say(words::TOOL_TOO_BIG).with("most", most / 1024).into())
         }
-        (Contents::Unreadable, PathKind::Missing) => Err(spot.say(words::TOOL_NO_FILE).into()),
-        (Contents::Unreadable, PathKind::Other) => Err(spot.say(common::NOT_REGULAR).into()),
+        (Contents::Unreadable, PathKind::Missing) => Err(path.say(words::TOOL_NO_FILE).into()),
+        (Contents::Unreadable, PathKind::Other) => Err(path.say(common::NOT_REGULAR).into()),
     }
 }
 

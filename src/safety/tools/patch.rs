@@ -15,11 +15,11 @@ use super::{
 use crate::findings::Findings;
 use crate::spec::JudgeContext;
 use crate::user_rules::FileAccess;
-use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::i18n::{LocalizedText, safety as phrases};
 use avocet_core::protocol::{Effect, Tier};
 
 /// A settings file is not larger, in bytes.
-const MOST: usize = 1024 * 1024;
+const MAX_BYTES: usize = 1024 * 1024;
 const PATCH: Names = &["patch", "ops", "operations"];
 
 pub const FIELDS: &[FieldRow] = &[
@@ -39,16 +39,16 @@ pub const FIELDS: &[FieldRow] = &[
 pub fn judge(
     input: &InputFields<'_>,
     context: &JudgeContext<'_>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) -> TaskResult {
     let (spot, _) =
         resolve_path(input.text(PATH)?, FileAccess::Writes, context, &mut Findings::default())?;
     if !is_listed(&spot, context) {
-        let say = spot.say(words::CONFIG_NOT_LISTED);
-        out.add("config.path", Tier::L2, say, None, &[Effect::Write, Effect::Outside]);
-        return Err(spot.say(words::CONFIG_NOT_LISTED).into());
+        let say = spot.say(phrases::CONFIG_NOT_LISTED);
+        findings.add("config.path", Tier::L2, say, None, &[Effect::Write, Effect::Outside]);
+        return Err(spot.say(phrases::CONFIG_NOT_LISTED).into());
     }
-    let bytes = content(&spot, context, MOST)?;
+    let bytes = content(&spot, context, MAX_BYTES)?;
     let text = match &bytes {
         None => "{}\n",
         Some(bytes) => as_text(bytes, &spot)?,
@@ -58,7 +58,7 @@ pub fn judge(
         None => ("", text),
     };
     let old = json_edit::parse(body)
-        .map_err(|why| InputError::from(spot.say(words::CONFIG_NOT_JSON).with("why", why)))?;
+        .map_err(|why| InputError::from(spot.say(phrases::CONFIG_NOT_JSON).with("why", why)))?;
     let mut masks = Masks::new(context, text);
     let real = masks.reveal_value(input.raw_value())?;
     let becomes = |input: &InputFields<'_>| {
@@ -66,7 +66,7 @@ pub fn judge(
         Ok::<_, InputError>(json_edit::with_key_order(&old.value, new))
     };
     let new = becomes(&InputFields::new("config.json_patch", &real))?;
-    check_loosening(&old.value, &new, out);
+    check_loosening(&old.value, &new, findings);
     let after = format!("{mark}{}", json_edit::rewrite(body, &old, &new));
     let shown = if masks.has_masks() {
         let shown = format!("{mark}{}", json_edit::rewrite(body, &old, &becomes(input)?));
@@ -74,11 +74,11 @@ pub fn judge(
     } else {
         None
     };
-    masks.add_findings(&spot, out);
-    let say = spot.say(words::TOOL_PATCHES);
+    masks.add_findings(&spot, findings);
+    let say = spot.say(phrases::TOOL_PATCHES);
     let after = FileAfter { bytes: after.as_bytes(), shown };
     let task = change_task(spot, bytes.clone(), after, None, context)?;
-    out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
+    findings.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     match task {
         ToolTask::Change(write) => Ok(ToolTask::Change(Box::new(Write { backup: true, ..*write }))),
         other => Ok(other),
@@ -86,14 +86,14 @@ pub fn judge(
 }
 
 /// Whether it is one of the files that may be patched, links resolved.
-pub fn is_listed(spot: &ResolvedPath, context: &JudgeContext<'_>) -> bool {
+pub fn is_listed(path: &ResolvedPath, context: &JudgeContext<'_>) -> bool {
     let policy_cx = context.policy_cx;
     let home = policy_cx.world.resolve(&policy_cx.place.home.join(".slothtool"));
-    let of_plugin = spot.path.parent() == Some(&home.join("plugin-configs"))
-        && spot.path.extension().is_some_and(|end| end == "json");
-    let listed = |text: &String| spot.path == policy_cx.resolve(text, &policy_cx.place.workspace);
+    let of_plugin = path.path.parent() == Some(&home.join("plugin-configs"))
+        && path.path.extension().is_some_and(|end| end == "json");
+    let listed = |text: &String| path.path == policy_cx.resolve(text, &policy_cx.place.workspace);
     of_plugin
-        || spot.path == home.join("settings.json")
+        || path.path == home.join("settings.json")
         || policy_cx.policy.config_files.iter().any(listed)
 }
 
@@ -126,7 +126,7 @@ fn apply_patch(input: &InputFields<'_>, old: &Value) -> Result<Value, InputError
 }
 
 fn patch_error(why: &str) -> InputError {
-    words::CONFIG_PATCH_WRONG.with("why", excerpt(why)).into()
+    phrases::CONFIG_PATCH_WRONG.with("why", excerpt(why)).into()
 }
 
 /// `a.b` or `/a/b`.
@@ -185,12 +185,16 @@ enum Loosens {
 }
 
 /// Says which of those keys change: refused where one loosens.
-fn check_loosening(old: &Value, new: &Value, out: &mut Findings) {
+fn check_loosening(old: &Value, new: &Value, findings: &mut Findings) {
     let empty = Map::new();
-    let (old, new) = (old.as_object().unwrap_or(&empty), new.as_object().unwrap_or(&empty));
+    let old = old.as_object().unwrap_or(&empty);
+    let new = new.as_object().unwrap_or(&empty);
+
     for (names, way) in HOLDING {
         for name in *names {
-            let (before, after) = (old.get(*name), new.get(*name));
+            let before = old.get(*name);
+            let after = new.get(*name);
+
             if before == after {
                 continue;
             }
@@ -200,20 +204,20 @@ fn check_loosening(old: &Value, new: &Value, out: &mut Findings) {
                 Loosens::Always => after.is_some(),
             };
             let (rule, tier, word): (_, _, avocet_core::i18n::Phrase) = if loosens {
-                ("config.loosens", Tier::L2, words::CONFIG_LOOSENS)
+                ("config.loosens", Tier::L2, phrases::CONFIG_LOOSENS)
             } else {
-                ("config.tightens", Tier::L1, words::CONFIG_TIGHTENS)
+                ("config.tightens", Tier::L1, phrases::CONFIG_TIGHTENS)
             };
-            let say: LocalizedText = word.with("key", *name);
-            out.add_repeated(rule, tier, say, &[Effect::Write, Effect::Outside]);
+            let text: LocalizedText = word.with("key", *name);
+            findings.add_repeated(rule, tier, text, &[Effect::Write, Effect::Outside]);
         }
     }
     // They may be nested deeper, under `safety` or in a profile.
     for (name, value) in new {
         if let (Some(before @ Value::Object(_)), Value::Object(_)) = (old.get(name), value) {
-            check_loosening(before, value, out);
+            check_loosening(before, value, findings);
         } else if value.is_object() && old.get(name) != Some(value) {
-            check_loosening(&Value::Null, value, out);
+            check_loosening(&Value::Null, value, findings);
         }
     }
 }

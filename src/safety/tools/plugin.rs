@@ -12,7 +12,7 @@ use crate::findings::Findings;
 use crate::paths;
 use crate::spec::JudgeContext;
 use crate::{Contents, Machine};
-use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::i18n::{LocalizedText, safety as phrases};
 use avocet_core::protocol::{Effect, Tier};
 
 const ALIAS: Names = &["alias", "plugin", "name"];
@@ -21,7 +21,7 @@ const ARGS: Names = &["args", "arguments", "argv"];
 pub const FIELDS: &[FieldRow] =
     &[required(ALIAS, FieldKind::Text), optional(ARGS, FieldKind::Texts)];
 /// Of a registry and of a plugin's description, in bytes.
-const MOST: usize = 1024 * 1024;
+const MAX_BYTES: usize = 1024 * 1024;
 /// Arguments that ask a plugin for its conversation.
 const INTERACTIVE: &[&str] = &["-i", "--interactive"];
 
@@ -53,9 +53,9 @@ impl Registry {
     pub fn read(home: &Path, world: &dyn Machine) -> Result<Option<Registry>, LocalizedText> {
         let file = Registry::registry_path(home);
         let broken = |why: String| {
-            words::REGISTRY_BROKEN.with("file", file.display().to_string()).with("why", why)
+            phrases::REGISTRY_BROKEN.with("file", file.display().to_string()).with("why", why)
         };
-        match world.read(&file, MOST) {
+        match world.read(&file, MAX_BYTES) {
             Contents::Missing => Ok(None),
             Contents::Unreadable => Err(broken("-".to_owned())),
             Contents::Bytes(bytes) => {
@@ -104,52 +104,58 @@ pub fn alias_of(package: &str) -> &str {
 pub fn judge(
     input: &InputFields<'_>,
     context: &JudgeContext<'_>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) -> TaskResult {
     let policy_cx = context.policy_cx;
     let alias = input.text(ALIAS)?;
     let args = input.texts(ARGS)?;
     if args.iter().any(|arg| arg.contains('\0')) {
-        return Err(LocalizedText::from(words::PATH_NUL).into());
+        return Err(LocalizedText::from(phrases::PATH_NUL).into());
     }
     let home = &policy_cx.place.home;
     let registry = Registry::read(home, policy_cx.world)?.ok_or_else(|| {
-        words::NO_REGISTRY.with("file", Registry::registry_path(home).display().to_string())
+        phrases::NO_REGISTRY.with("file", Registry::registry_path(home).display().to_string())
     })?;
     let entry = registry.find(alias).ok_or_else(|| {
         let known: Vec<&str> = registry.entries.iter().map(|entry| entry.alias.as_str()).collect();
-        words::NO_PLUGIN.with("alias", excerpt(alias)).with("known", excerpt(&known.join(", ")))
+        phrases::NO_PLUGIN.with("alias", excerpt(alias)).with("known", excerpt(&known.join(", ")))
     })?;
     if policy_cx.world.program("node").is_none() {
-        return Err(LocalizedText::from(words::NO_NODE).into());
+        return Err(LocalizedText::from(phrases::NO_NODE).into());
     }
     let root = policy_cx.world.resolve(&home.join(".slothtool"));
     let bin = policy_cx.world.resolve(&root.join(&entry.bin));
     if !bin.starts_with(&root) {
-        let say = words::PLUGIN_OUTSIDE
+        let say = phrases::PLUGIN_OUTSIDE
             .with("alias", excerpt(&entry.alias))
             .with("path", excerpt(&bin.to_string_lossy()));
-        out.add("plugin.outside", Tier::L2, say, None, &[Effect::Exec, Effect::Outside]);
+        findings.add("plugin.outside", Tier::L2, say, None, &[Effect::Exec, Effect::Outside]);
     }
     // Its own code, with what it depends on.
-    out.launch.readable.push(root.clone());
-    let say = words::PLUGIN_RUNS
+    findings.launch.readable.push(root.clone());
+    let say = phrases::PLUGIN_RUNS
         .with("alias", excerpt(&entry.alias))
         .with("name", excerpt(&entry.name))
         .with("version", excerpt(&entry.version));
-    out.add("plugin.run", Tier::L1, say, None, &[Effect::Exec]);
+    findings.add("plugin.run", Tier::L1, say, None, &[Effect::Exec]);
     for arg in &args {
-        check_argument_path(arg, context, out);
+        check_argument_path(arg, context, findings);
     }
     let interactive = wants_terminal(&bin, &root, &args, policy_cx.world);
     if interactive {
-        out.add("plugin.interactive", Tier::L1, words::PLUGIN_TERMINAL, None, &[Effect::Terminal]);
+        findings.add(
+            "plugin.interactive",
+            Tier::L1,
+            phrases::PLUGIN_TERMINAL,
+            None,
+            &[Effect::Terminal],
+        );
     }
     Ok(ToolTask::Plugin(PluginTask { alias: entry.alias.clone(), bin, args, interactive }))
 }
 
 /// A plugin may read or write what its arguments name.
-fn check_argument_path(arg: &str, context: &JudgeContext<'_>, out: &mut Findings) {
+fn check_argument_path(arg: &str, context: &JudgeContext<'_>, findings: &mut Findings) {
     let value =
         arg.split_once('=').filter(|_| arg.starts_with('-')).map_or(arg, |(_, value)| value);
     if !paths::looks_like_path(value) {
@@ -157,7 +163,7 @@ fn check_argument_path(arg: &str, context: &JudgeContext<'_>, out: &mut Findings
     }
     let class = paths::classify(value, &context.cwd, context.policy_cx);
     if let Some((rule, why, effects)) = class.read_risk() {
-        out.add_repeated(rule, Tier::L1, why.with("path", excerpt(value)), effects);
+        findings.add_repeated(rule, Tier::L1, why.with("path", excerpt(value)), effects);
     }
 }
 
@@ -166,7 +172,7 @@ fn check_argument_path(arg: &str, context: &JudgeContext<'_>, out: &mut Findings
 fn wants_terminal(bin: &Path, root: &Path, args: &[String], world: &dyn Machine) -> bool {
     let folders = bin.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
     let package = folders.into_iter().find_map(|folder| {
-        match world.read(&folder.join("package.json"), MOST) {
+        match world.read(&folder.join("package.json"), MAX_BYTES) {
             Contents::Bytes(bytes) => serde_json::from_slice::<Value>(&bytes).ok(),
             Contents::Missing | Contents::Unreadable => None,
         }

@@ -15,14 +15,14 @@ use crate::findings::Findings;
 use crate::snapshot::MachineSnapshot;
 use crate::spec::JudgeContext;
 use crate::{FileKind, Judgement, Launch, PathKind, PolicyContext, command, paths};
-use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::i18n::{LocalizedText, safety as phrases};
 use avocet_core::protocol::{Effect, Requires, Step, StepAction, Tier};
 
 /// A file of this size was never changed by us, in bytes.
-const MOST: usize = 64 * 1024 * 1024;
+const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// A folder with more entries, or deeper ones, is not removed to make room for a file.
-const MOST_ENTRIES: usize = 1000;
-const DEEPEST: usize = 32;
+const MAX_ENTRIES: usize = 1000;
+const MAX_DEPTH: usize = 32;
 
 /// A file, and the content to restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,30 +53,30 @@ pub struct RestorePlan {
 
 /// The order of several restores.
 pub fn plan(restores: Vec<Restore>, policy_cx: PolicyContext<'_>) -> RestorePlan {
-    let world = MachineSnapshot::new(policy_cx.world);
-    let policy_cx = PolicyContext { world: &world, ..policy_cx };
+    let snapshot = MachineSnapshot::new(policy_cx.world);
+    let policy_cx = PolicyContext { world: &snapshot, ..policy_cx };
     let cwd = policy_cx.world.resolve(&policy_cx.place.cwd);
     let context = command::judge_context(policy_cx, cwd);
     let deleted = restores.iter().filter(|it| it.before.is_none());
     let gone: BTreeSet<PathBuf> = deleted.map(|it| PathBuf::from(&it.path)).collect();
-    let mut out = RestorePlan::default();
+    let mut plan = RestorePlan::default();
     for restore in restores {
         let now = check(&restore, &BTreeSet::new(), &context);
         let place = match (&now, &restore.before) {
-            (Ok(place), _) if place.now == restore.before => &mut out.done,
-            (_, None) => &mut out.deletes,
-            (Err(_), Some(_)) if check(&restore, &gone, &context).is_ok() => &mut out.late_writes,
-            (_, Some(_)) => &mut out.writes,
+            (Ok(place), _) if place.now == restore.before => &mut plan.done,
+            (_, None) => &mut plan.deletes,
+            (Err(_), Some(_)) if check(&restore, &gone, &context).is_ok() => &mut plan.late_writes,
+            (_, Some(_)) => &mut plan.writes,
         };
         place.push(restore);
     }
-    out
+    plan
 }
 
 /// The judgement of one restoring.
 pub fn judge(id: &str, restore: &Restore, policy_cx: PolicyContext<'_>) -> Judgement {
-    let world = MachineSnapshot::new(policy_cx.world);
-    let policy_cx = PolicyContext { world: &world, ..policy_cx };
+    let snapshot = MachineSnapshot::new(policy_cx.world);
+    let policy_cx = PolicyContext { world: &snapshot, ..policy_cx };
     let cwd = policy_cx.world.resolve(&policy_cx.place.cwd);
     let context = command::judge_context(policy_cx, cwd);
     let mut findings = Findings::default();
@@ -85,11 +85,11 @@ pub fn judge(id: &str, restore: &Restore, policy_cx: PolicyContext<'_>) -> Judge
         Ok((spot, _)) => spot.shown.clone(),
         Err(_) => restore.path.clone(),
     };
-    let work = StepAction::Tool {
+    let tool = StepAction::Tool {
         name: "file.restore".to_owned(),
         input: serde_json::json!({ "path": shown }),
     };
-    let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
+    let step = Step { id: id.to_owned(), work: tool, requires: Requires::default(), cwd: None };
     let task = match task {
         Ok((_, task)) => task,
         Err(fault) => ToolTask::Fault(fault),
@@ -104,31 +104,33 @@ pub fn judge(id: &str, restore: &Restore, policy_cx: PolicyContext<'_>) -> Judge
 fn restore_task(
     restore: &Restore,
     context: &JudgeContext<'_>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) -> Result<(ResolvedPath, ToolTask), InputError> {
     let RestoredPlace { spot, now, obstacle } = check(restore, &BTreeSet::new(), context)?;
     // Where only a patch may write, only a patch can be undone.
     if patch::is_listed(&spot, context) {
-        let say = spot.say(words::TOOL_PATCHES);
-        out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
+        let say = spot.say(phrases::TOOL_PATCHES);
+        findings.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     } else {
         let class = paths::classify_place(&spot.path, context.policy_cx)
             .max(paths::classify_place(Path::new(&restore.path), context.policy_cx));
-        add_write_findings(&spot, class, context, out);
+        add_write_findings(&spot, class, context, findings);
     }
     if now.as_deref().map(digest) != restore.after && now != restore.before {
-        let say = spot.say(words::FILE_CHANGED_SINCE);
-        out.add("file.changed", Tier::L1, say, None, &[]);
+        let say = spot.say(phrases::FILE_CHANGED_SINCE);
+        findings.add("file.changed", Tier::L1, say, None, &[]);
     } else if obstacle == Some(Obstacle::NoFile) {
-        out.add("file.changed", Tier::L1, spot.say(words::RESTORE_REPLACES), None, &[]);
+        findings.add("file.changed", Tier::L1, spot.say(phrases::RESTORE_REPLACES), None, &[]);
     }
     if now == restore.before {
-        return Err(spot.say(words::NOTHING_CHANGES).into());
+        return Err(spot.say(phrases::NOTHING_CHANGES).into());
     }
     let mut shown = build_change(&spot, (now.as_deref(), restore.before.as_deref()), context);
     shown.executable = restore.executable;
     let after = restore.before.as_deref().map(Arc::from);
-    let (spot_shown, backup) = (spot.clone(), false);
+    let spot_shown = spot.clone();
+    let backup = false;
+
     let write = Write { spot, after, change: shown, backup, note: None, obstacle };
     Ok((spot_shown, ToolTask::Change(Box::new(write))))
 }
@@ -157,7 +159,7 @@ fn check(
         _ if world.is_link(&spot.path) => Some(Obstacle::NoFile),
         PathKind::Other => Some(Obstacle::NoFile),
         PathKind::Folder
-            if restore.before.is_none() || will_be_empty(&spot.path, DEEPEST, gone, context) =>
+            if restore.before.is_none() || will_be_empty(&spot.path, MAX_DEPTH, gone, context) =>
         {
             Some(Obstacle::EmptyFolder)
         }
@@ -165,7 +167,7 @@ fn check(
     };
     let now = match obstacle {
         Some(_) => None,
-        None => content(&spot, context, MOST)?,
+        None => content(&spot, context, MAX_BYTES)?,
     };
     Ok(RestoredPlace { spot, now, obstacle })
 }
@@ -173,12 +175,14 @@ fn check(
 /// The file's own place: a link there is not followed. There was none on the way to it when the
 /// change was recorded, so one that is there now leads to other files.
 fn locate(path: &str, context: &JudgeContext<'_>) -> Result<ResolvedPath, InputError> {
-    let (policy_cx, written) = (context.policy_cx, Path::new(path));
+    let policy_cx = context.policy_cx;
+    let written = Path::new(path);
+
     let (Some(folder), Some(name)) = (written.parent(), written.file_name()) else {
-        return Err(words::TOOL_NO_FILE.with("path", excerpt(path)).into());
+        return Err(phrases::TOOL_NO_FILE.with("path", excerpt(path)).into());
     };
     if path.contains('\0') {
-        return Err(LocalizedText::from(words::PATH_NUL).into());
+        return Err(LocalizedText::from(phrases::PATH_NUL).into());
     }
     let real = policy_cx.world.resolve(folder);
     if real != folder && policy_cx.place.contains(written) {
@@ -189,11 +193,11 @@ fn locate(path: &str, context: &JudgeContext<'_>) -> Result<ResolvedPath, InputE
 
 /// Whether the folders on the way are folders, or can be made.
 fn check_folders(
-    spot: &ResolvedPath,
+    path: &ResolvedPath,
     gone: &BTreeSet<PathBuf>,
     context: &JudgeContext<'_>,
 ) -> Result<(), InputError> {
-    for above in spot.path.ancestors().skip(1) {
+    for above in path.path.ancestors().skip(1) {
         match context.policy_cx.world.kind(above) {
             PathKind::Missing => {}
             PathKind::Folder => return Ok(()),
@@ -206,7 +210,7 @@ fn check_folders(
 
 fn in_the_way(path: &Path, context: &JudgeContext<'_>) -> LocalizedText {
     let shown = path.strip_prefix(&context.policy_cx.place.workspace).unwrap_or(path);
-    words::RESTORE_IN_THE_WAY.with("path", excerpt(&shown.to_string_lossy()))
+    phrases::RESTORE_IN_THE_WAY.with("path", excerpt(&shown.to_string_lossy()))
 }
 
 /// Whether nothing but empty folders is left in a folder then.
@@ -216,9 +220,9 @@ fn will_be_empty(
     gone: &BTreeSet<PathBuf>,
     context: &JudgeContext<'_>,
 ) -> bool {
-    let entries = context.policy_cx.world.entries(folder, MOST_ENTRIES);
+    let entries = context.policy_cx.world.entries(folder, MAX_ENTRIES);
     depth > 0
-        && entries.len() < MOST_ENTRIES
+        && entries.len() < MAX_ENTRIES
         && entries.iter().all(|(path, kind)| match kind {
             FileKind::File => gone.contains(path),
             FileKind::Folder => will_be_empty(path, depth - 1, gone, context),

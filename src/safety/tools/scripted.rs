@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::findings::{Findings, excerpt};
 use crate::spec::JudgeContext;
-use avocet_core::i18n::prompt as words;
+use avocet_core::i18n::prompt as phrases;
 use avocet_core::protocol::{Effect, Tier};
 
 /// The tool.
@@ -20,12 +20,12 @@ pub fn judge(input: &Value, context: &JudgeContext<'_>, findings: &mut Findings)
         && args.is_none_or(|args| args.is_null() || args.is_object() || args.is_string());
     let name = input.get("script").and_then(Value::as_str).filter(|_| sound);
     let Some(name) = name else {
-        return findings.add("script.malformed", Tier::L2, words::SCRIPT_MALFORMED, None, &[]);
+        return findings.add("script.malformed", Tier::L2, phrases::SCRIPT_MALFORMED, None, &[]);
     };
     if !context.policy_cx.world.has_script(name) {
-        let say = words::SCRIPT_UNKNOWN.with("name", excerpt(name));
+        let say = phrases::SCRIPT_UNKNOWN.with("name", excerpt(name));
         return findings.add("script.unknown", Tier::L2, say, None, &[]);
     }
-    let say = words::SCRIPT_RUNS.with("name", excerpt(name));
+    let say = phrases::SCRIPT_RUNS.with("name", excerpt(name));
     findings.add(TOOL, Tier::L0, say, None, &[Effect::Read]);
 }

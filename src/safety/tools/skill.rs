@@ -10,7 +10,7 @@ use crate::mcp_names;
 use crate::policy::{Policy, PolicyRule, ToolRestriction};
 use crate::shell;
 use crate::spec::{ArgPosition, JudgeContext};
-use avocet_core::i18n::{prompt as words, safety};
+use avocet_core::i18n::{prompt as phrases, safety};
 use avocet_core::protocol::{Effect, StepAction, Tier};
 
 /// The tool.
@@ -37,40 +37,40 @@ pub fn judge(input: &Value, context: &JudgeContext<'_>, findings: &mut Findings)
     let sound = input.as_object().is_some_and(|fields| fields.keys().all(known))
         && input.get("args").is_none_or(Value::is_string);
     let Some(name) = text("name").filter(|_| sound) else {
-        return findings.add("skill.malformed", Tier::L2, words::SKILL_MALFORMED, None, &[]);
+        return findings.add("skill.malformed", Tier::L2, phrases::SKILL_MALFORMED, None, &[]);
     };
     let Some(skill) = context.policy_cx.world.skill(name) else {
-        let say = words::SKILL_UNKNOWN.with("name", excerpt(name));
+        let say = phrases::SKILL_UNKNOWN.with("name", excerpt(name));
         return findings.add("skill.unknown", Tier::L2, say, None, &[]);
     };
-    let say = |word: avocet_core::i18n::Phrase| word.with("name", excerpt(name));
-    findings.add(TOOL, Tier::L0, say(words::SKILL_ENTERS), None, &[Effect::Read]);
+    let say = |phrase: avocet_core::i18n::Phrase| phrase.with("name", excerpt(name));
+    findings.add(TOOL, Tier::L0, say(phrases::SKILL_ENTERS), None, &[Effect::Read]);
     if !skill.open {
-        findings.add("skill.closed", Tier::L1, say(words::SKILL_CLOSED), None, &[]);
+        findings.add("skill.closed", Tier::L1, say(phrases::SKILL_CLOSED), None, &[]);
     }
     if let Some(tool) = skill.tools.iter().find(|tool| !MILD.contains(&parse_tool(tool).0)) {
-        let say = say(words::SKILL_TOOLS).with("tool", excerpt(tool));
+        let say = say(phrases::SKILL_TOOLS).with("tool", excerpt(tool));
         findings.add("skill.tools", Tier::L1, say, None, &[]);
     }
     for line in &skill.shell {
         let mut found = Findings::default();
         shell::judge_line(line, ArgPosition::Line, 0, context, &mut found);
         if found.tier() > Tier::L0 {
-            let say = say(words::SKILL_SHELL).with("line", excerpt(line));
+            let say = say(phrases::SKILL_SHELL).with("line", excerpt(line));
             return findings.add("skill.shell", Tier::L1, say, None, &[]);
         }
     }
 }
 
 /// Adds that a step is not among the tools of the entered skill.
-pub fn check_restriction(work: &StepAction, policy: &Policy, findings: &mut Findings) {
-    let is_users = matches!(work, StepAction::Shell { .. });
-    if policy.offered.as_ref().is_some_and(|offered| !is_users && !offered.allows(work)) {
+pub fn check_restriction(action: &StepAction, policy: &Policy, findings: &mut Findings) {
+    let is_users = matches!(action, StepAction::Shell { .. });
+    if policy.offered.as_ref().is_some_and(|offered| !is_users && !offered.allows(action)) {
         findings.add("tool.withheld", Tier::L2, safety::TOOL_WITHHELD, None, &[]);
     }
     let Some(narrowed) = &policy.narrowed else { return };
-    if !is_users && !narrowed.allows(work) {
-        let say = words::SKILL_NARROWS.with("name", excerpt(&narrowed.skill));
+    if !is_users && !narrowed.allows(action) {
+        let say = phrases::SKILL_NARROWS.with("name", excerpt(&narrowed.skill));
         findings.add("skill.narrow", Tier::L1, say, None, &[]);
     }
 }
@@ -88,11 +88,11 @@ impl ToolRestriction {
     }
 
     /// Whether the skill names what does this.
-    pub fn allows(&self, work: &StepAction) -> bool {
-        ALWAYS.contains(&work.tool())
+    pub fn allows(&self, action: &StepAction) -> bool {
+        ALWAYS.contains(&action.tool())
             || self.tools.iter().any(|tool| {
                 let (name, spec) = parse_tool(tool);
-                name == work.tool() && spec.is_none_or(|spec| matches_spec(spec, work))
+                name == action.tool() && spec.is_none_or(|spec| matches_spec(spec, action))
             })
     }
 }
@@ -108,8 +108,8 @@ fn parse_tool(tool: &str) -> (&str, Option<&str>) {
 }
 
 /// `git add:*` and `git add *` mean any command that begins so, `git status` exactly that.
-fn matches_spec(spec: &str, work: &StepAction) -> bool {
-    let StepAction::Exec { program, args } = work else {
+fn matches_spec(spec: &str, action: &StepAction) -> bool {
+    let StepAction::Exec { program, args } = action else {
         return spec.is_empty() || spec == "*";
     };
     let spec = match spec.strip_suffix(":*") {

@@ -8,7 +8,7 @@ use crate::policy::{Policy, PolicyRule};
 use crate::refusal;
 use crate::spec::JudgeContext;
 use crate::web::{self, FetchTask};
-use avocet_core::i18n::web as words;
+use avocet_core::i18n::web as phrases;
 use avocet_core::protocol::{Effect, StepAction, Tier};
 
 const URL: Names = &["url", "uri", "address", "link", "href", "page"];
@@ -20,26 +20,26 @@ pub const FETCH_FIELDS: &[FieldRow] =
 pub fn fetch(
     input: &InputFields<'_>,
     context: &JudgeContext<'_>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) -> Result<FetchTask, InputError> {
     let policy = context.policy_cx.policy;
     if policy.web.is_off {
-        return Err(InputError::from(avocet_core::i18n::LocalizedText::from(words::OFF)));
+        return Err(InputError::from(avocet_core::i18n::LocalizedText::from(phrases::OFF)));
     }
     let written = web::parse_address(input.text(URL)?)?;
     let from = input.number(FROM)?.unwrap_or_default();
     let host = web::host_label(&written);
-    let mut asks = |rule: &str, say| out.add(rule, Tier::L1, say, None, &[Effect::Network]);
+    let mut asks = |rule: &str, say| findings.add(rule, Tier::L1, say, None, &[Effect::Network]);
     if !written.username().is_empty() || written.password().is_some() {
-        asks("web.user", words::FETCHES_USER.with("host", excerpt(&host)));
+        asks("web.user", phrases::FETCHES_USER.with("host", excerpt(&host)));
     }
     if written.scheme() == "http" {
-        asks("web.plain", words::FETCHES_PLAIN.into());
+        asks("web.plain", phrases::FETCHES_PLAIN.into());
     }
     if let Some(port) = written.port() {
-        asks("web.port", words::FETCHES_PORT.with("port", usize::from(port)));
+        asks("web.port", phrases::FETCHES_PORT.with("port", usize::from(port)));
     }
-    asks(web::FETCH, words::FETCHES.with("host", excerpt(&host)));
+    asks(web::FETCH, phrases::FETCHES.with("host", excerpt(&host)));
     let url = web::without_user(written);
     let task = FetchTask {
         url,
@@ -68,8 +68,8 @@ pub fn is_host_rule(rule: &PolicyRule) -> bool {
 }
 
 /// The host that a step reads from.
-pub fn host_of(work: &StepAction) -> Option<String> {
-    let StepAction::Tool { name, input } = work else { return None };
+pub fn host_of(action: &StepAction) -> Option<String> {
+    let StepAction::Tool { name, input } = action else { return None };
     let (_, text) = find_field(input.as_object()?, URL).filter(|_| name == web::FETCH)?;
     Some(web::host_label(&web::parse_address(text.as_str()?).ok()?))
 }

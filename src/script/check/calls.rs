@@ -17,7 +17,7 @@ use crate::settings::{PARAMETERS, SETTINGS, server_parameters};
 use crate::syntax::{ScriptValue, Tree};
 use crate::text::args::{Arg, CallExpr};
 use crate::text::{delimiters, mentions};
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// The names of the arguments of a script's call.
 #[derive(Default)]
@@ -48,13 +48,13 @@ impl Checker<'_> {
 
     /// The arguments in the brackets of `$if(…)`, `$for(…)`, `$on(…)`, `$exec(…)`.
     pub(super) fn check_call_arguments(&mut self, call: &CallExpr) {
-        let nothing = ScriptValue::new(Tree::Null, self.faults.place);
+        let value = ScriptValue::new(Tree::Null, self.faults.place);
         let first = call.args.first().map(|arg| arg.expr.clone());
         match (call.name.as_str(), first) {
             ("if" | "while", Some(condition)) => self.check_expression(&condition),
             ("for", Some(items)) => self.check_loop_items(&items),
-            ("on" | "once", Some(_)) => self.check_handler(call, &nothing, &[]),
-            _ => self.check_target(call, &nothing, &[]),
+            ("on" | "once", Some(_)) => self.check_handler(call, &value, &[]),
+            _ => self.check_target(call, &value, &[]),
         }
     }
 
@@ -185,7 +185,7 @@ impl Checker<'_> {
                         ImportKind::File(name) | ImportKind::Wasm(name) => {
                             let path = self.library.resolve_import(name, &manifest.origin.folder);
                             if matches!(self.library.files().read_bytes(&path), Ok(None)) {
-                                self.faults.add(words::NO_FILE.with("name", quoted(name)));
+                                self.faults.add(phrases::NO_FILE.with("name", quoted(name)));
                             }
                         }
                         ImportKind::Module(_) => {}
@@ -241,21 +241,21 @@ fn check_bare_arguments(call: &CallExpr, names: &KnownNames, faults: &mut FaultL
         if let Some(near) = near_name(&arg.expr, known).map(str::to_owned)
             && !near.eq_ignore_ascii_case(&arg.expr)
         {
-            let what = words::VARIABLE_NOT_SET.with("name", quoted(&arg.expr));
+            let what = phrases::VARIABLE_NOT_SET.with("name", quoted(&arg.expr));
             faults.add_of(
                 &arg.expr,
-                words::DID_YOU_MEAN.with("what", what).with("near", quoted(&near)),
+                phrases::DID_YOU_MEAN.with("what", what).with("near", quoted(&near)),
             );
         }
     }
 }
 
-fn check_passed(shape: &Manifest, passed: PassedArgs, faults: &mut FaultLog<'_>) {
+fn check_passed(manifest: &Manifest, passed: PassedArgs, faults: &mut FaultLog<'_>) {
     let is_passed = |name: &str| passed.named.iter().any(|(known, _)| known == name);
     for (name, place) in &passed.named {
-        if !takes(shape, name) {
-            let what = words::CALL_INPUT_UNKNOWN.with("script", quoted(shape.id()));
-            let inputs = shape.inputs.iter().map(|input| input.name.as_str());
+        if !takes(manifest, name) {
+            let what = phrases::CALL_INPUT_UNKNOWN.with("script", quoted(manifest.id()));
+            let inputs = manifest.inputs.iter().map(|input| input.name.as_str());
             faults.add_at(*place, with_near(what.with("name", quoted(name)), name, inputs));
         }
     }
@@ -266,32 +266,32 @@ fn check_passed(shape: &Manifest, passed: PassedArgs, faults: &mut FaultLog<'_>)
     let named = passed.named.iter().map(|(name, _)| (name.clone(), Value::Bool(true)));
     let positional = vec![Value::Bool(true); passed.positional];
     let args = ScriptArgs { positional, named: named.collect(), ..ScriptArgs::default() };
-    let (bound, _) = input::bind(&shape.inputs, args);
+    let (bound, _) = input::bind(&manifest.inputs, args);
     let is_missing = |input: &&input::DeclaredInput| {
-        let has_value = bound.contains_key(&input.name) || shape.own_value(input).is_some();
+        let has_value = bound.contains_key(&input.name) || manifest.own_value(input).is_some();
         input.required && !has_value
     };
     let missing: Vec<String> =
-        shape.inputs.iter().filter(is_missing).map(|input| input.name.clone()).collect();
+        manifest.inputs.iter().filter(is_missing).map(|input| input.name.clone()).collect();
     for name in missing {
-        let what = words::CALL_INPUT_MISSING.with("script", quoted(shape.id()));
+        let what = phrases::CALL_INPUT_MISSING.with("script", quoted(manifest.id()));
         faults.add(what.with("name", quoted(&name)));
     }
 }
 
 /// Whether a script does something with an argument. One that declares no inputs may read any.
-fn takes(shape: &Manifest, name: &str) -> bool {
+fn takes(manifest: &Manifest, name: &str) -> bool {
     let settings = SETTINGS.iter().chain(PARAMETERS).any(|row| row.name == name);
-    shape.inputs.is_empty()
-        || shape.exports.is_some()
-        || shape.inputs.iter().any(|input| input.name == name)
-        || shape.config.contains_key(name)
+    manifest.inputs.is_empty()
+        || manifest.exports.is_some()
+        || manifest.inputs.iter().any(|input| input.name == name)
+        || manifest.config.contains_key(name)
         || settings
         || GIVEN.contains(&name)
         || server_parameters().any(|known| known == name)
         // `!as` and the like are options of the call.
         || name.starts_with('!')
         || name.parse::<usize>().is_ok()
-        || shape.body.iter().any(|item| mentions::reads_name(&item.node, name))
-        || shape.functions.iter().any(|function| mentions::has_name(&function.source, name))
+        || manifest.body.iter().any(|item| mentions::reads_name(&item.node, name))
+        || manifest.functions.iter().any(|function| mentions::has_name(&function.source, name))
 }

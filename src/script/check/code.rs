@@ -15,7 +15,7 @@ use crate::js::{
 };
 use crate::manifest::{Import, ImportKind, Manifest, Picks};
 use crate::syntax::{ScriptValue, Tree};
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 
 /// How many expressions are compiled at once; one by one only if one of them is wrong.
 const BATCH: usize = 64;
@@ -42,13 +42,15 @@ pub struct CheckedCode {
 
 impl CheckedCode {
     /// The functions among the values of a node.
-    pub fn add_functions(&mut self, node: &ScriptValue) {
-        match &node.tree {
-            Tree::Text(source) if node.tag.as_deref().is_some_and(|tag| tag.starts_with("fn")) => {
+    pub fn add_functions(&mut self, script_value: &ScriptValue) {
+        match &script_value.tree {
+            Tree::Text(source)
+                if script_value.tag.as_deref().is_some_and(|tag| tag.starts_with("fn")) =>
+            {
                 self.functions.push(CheckedFunction {
                     source: source.clone(),
-                    position: node.position,
-                    first_line: node.text_below,
+                    position: script_value.position,
+                    first_line: script_value.text_below,
                 });
             }
             Tree::List(items) => items.iter().for_each(|item| self.add_functions(item)),
@@ -79,7 +81,7 @@ pub async fn compile(
     let wrong = compiler.wrong_expressions(&code.expressions).await;
     for CheckedExpression { text, location } in &code.expressions {
         if let Some(why) = wrong.get(text.as_str()) {
-            let what = words::NO_EXPRESSION.with("text", quoted(text)).with("why", quoted(why));
+            let what = phrases::NO_EXPRESSION.with("text", quoted(text)).with("why", quoted(why));
             compiler.add(what, location.clone());
         }
     }
@@ -127,16 +129,16 @@ struct Compiler {
 }
 
 impl Compiler {
-    fn add(&mut self, what: impl Into<LocalizedText>, at: Location) {
-        self.faults.push(LocatedError::with_location(what, at));
+    fn add(&mut self, what: impl Into<LocalizedText>, location: Location) {
+        self.faults.push(LocatedError::with_location(what, location));
     }
 
     /// The texts that are no expressions, and why. Most are simple, and need no engine.
     async fn wrong_expressions<'e>(
         &self,
-        all: &'e [CheckedExpression],
+        expressions: &'e [CheckedExpression],
     ) -> BTreeMap<&'e str, String> {
-        let texts = all.iter().map(|expression| expression.text.as_str());
+        let texts = expressions.iter().map(|expression| expression.text.as_str());
         let mut texts: Vec<&str> = texts.filter(|text| names_read(text).is_none()).collect();
         texts.sort_unstable();
         texts.dedup();
@@ -164,19 +166,19 @@ impl Compiler {
     }
 
     async fn compile_function(&mut self, text: &str, place: &FunctionPlace<'_>, is_value: bool) {
-        let here = Location::new(place.file, place.position);
+        let location = Location::new(place.file, place.position);
         let Ok(source) = function_source(text) else {
-            return self.add(words::FOREIGN_LANGUAGE.with("name", quoted("!fn")), here);
+            return self.add(phrases::FOREIGN_LANGUAGE.with("name", quoted("!fn")), location);
         };
         let name = function_name(source).map(str::to_owned);
         if name.is_none() && !is_value {
-            return self.add(words::FUNCTION_NO_NAME, here);
+            return self.add(phrases::FUNCTION_NO_NAME, location);
         }
         let name = name.unwrap_or_else(|| "nameless".to_owned());
         let task = JsTask::Define { name, source: source.to_owned() };
         let end = self.engine.compute(task, JsScope::new()).await;
         if let Err(why) = end.outcome {
-            let at = end.place.map_or(here.position, |at| place.position_of(text, source, &at));
+            let at = end.place.map_or(location.position, |at| place.position_of(text, source, &at));
             self.add(why.0, Location::new(place.file, at));
         }
     }
@@ -189,8 +191,8 @@ impl Compiler {
             if let Err(why) = end.outcome {
                 let path = module.folder.join(&file.name).display().to_string();
                 let (line, column) = end.place.map_or((1, 1), |place| (place.line, place.column));
-                let at = Location::new(&path, SourcePosition { line, column });
-                self.add(why.0, at);
+                let location = Location::new(&path, SourcePosition { line, column });
+                self.add(why.0, location);
             }
         }
     }
@@ -198,13 +200,13 @@ impl Compiler {
     /// Functions that a module of the engine does not have.
     async fn check_picks(&mut self, import: &Import) {
         let Some((module, picks)) = picks_of_engine(import) else { return };
-        let task = JsTask::Module {
+        let module = JsTask::Module {
             id: format!("checked-{module}"),
             kind: ModuleKind::Builtin,
             file: String::new(),
             source: module.to_owned(),
         };
-        let end = self.engine.compute(task, JsScope::new()).await;
+        let end = self.engine.compute(module, JsScope::new()).await;
         let Ok(TaskOutcome::Value(exports)) = end.outcome else { return };
         let known: Vec<&str> = ["functions", "values"]
             .iter()
@@ -214,7 +216,7 @@ impl Compiler {
             .collect();
         for name in picks {
             if !known.contains(&name) {
-                let what = words::NO_EXPORT.with("name", quoted(name));
+                let what = phrases::NO_EXPORT.with("name", quoted(name));
                 self.add(with_near(what, name, known.iter().copied()), import.location.clone());
             }
         }
@@ -233,14 +235,14 @@ fn picks_of_engine(import: &Import) -> Option<(&str, Vec<&str>)> {
 
 impl FunctionPlace<'_> {
     /// The place in the file of a place in what the engine compiled: `source`, a part of `text`.
-    fn position_of(&self, text: &str, source: &str, at: &JsPlace) -> SourcePosition {
+    fn position_of(&self, text: &str, source: &str, place: &JsPlace) -> SourcePosition {
         let above = text.find(source).map_or("", |start| text.split_at(start).0);
         let lines_above = u32::try_from(above.matches('\n').count()).unwrap_or(0);
         let before = above.rsplit('\n').next().unwrap_or_default().chars().count();
-        let before = if at.line == 1 { u32::try_from(before).unwrap_or(0) } else { 0 };
-        let in_text = lines_above + at.line.saturating_sub(1);
+        let before = if place.line == 1 { u32::try_from(before).unwrap_or(0) } else { 0 };
+        let in_text = lines_above + place.line.saturating_sub(1);
         let line = self.position.line + self.first_line + in_text;
-        let column = at.column + before;
+        let column = place.column + before;
         let code = usize::try_from(in_text).ok().and_then(|number| text.lines().nth(number));
         let column = match (self.source, code) {
             (Some(source), Some(code)) => source.column_in(line, code, column),

@@ -7,7 +7,7 @@ use crate::error::quoted;
 use crate::settings::{directive_keys, takes_data};
 use crate::syntax::{ScriptValue, Tree};
 use crate::text::args::CallExpr;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// The parts of a structured system message.
 const SYSTEM_PARTS: &[&str] = &["background", "content", "output", "notes"];
@@ -22,7 +22,7 @@ pub(super) fn check_loop(
     let mut all = value.pairs().iter().chain(pairs);
     let has_block = all.any(|(key, _)| key.as_text() == Some("do"));
     if matches!(call.name.as_str(), "for" | "while") && !has_block {
-        faults.add(words::LOOP_NEEDS.with("name", format!("${}", call.name)));
+        faults.add(phrases::LOOP_NEEDS.with("name", format!("${}", call.name)));
     }
 }
 
@@ -44,11 +44,11 @@ pub(super) fn check_target_keys(call: &CallExpr, value: &ScriptValue, faults: &m
     }
     // `$tool` without a name is a call of the model, with any parameters.
     if call.name == "exec" {
-        return faults.add(words::EXEC_NEEDS);
+        return faults.add(phrases::EXEC_NEEDS);
     }
     for (key, _) in pairs {
         let name = key.key_text().unwrap_or_default();
-        let what = words::KEY_UNKNOWN.with("of", format!("${}", call.name));
+        let what = phrases::KEY_UNKNOWN.with("of", format!("${}", call.name));
         let what = what.with("name", quoted(&name));
         let near = with_near(what.clone(), &name, known.iter().copied());
         if near != what {
@@ -58,11 +58,11 @@ pub(super) fn check_target_keys(call: &CallExpr, value: &ScriptValue, faults: &m
 }
 
 /// The parts of a system message.
-pub(super) fn check_system_parts(content: &ScriptValue, faults: &mut FaultLog<'_>) {
-    for (key, _) in content.pairs() {
+pub(super) fn check_system_parts(value: &ScriptValue, faults: &mut FaultLog<'_>) {
+    for (key, _) in value.pairs() {
         let name = key.key_text().unwrap_or_default();
         if !SYSTEM_PARTS.contains(&name.as_str()) && !name.starts_with('$') {
-            let what = words::SYSTEM_PART.with("key", quoted(&name));
+            let what = phrases::SYSTEM_PART.with("key", quoted(&name));
             faults.add_at(key.position, with_near(what, &name, SYSTEM_PARTS.iter().copied()));
         }
     }
@@ -76,19 +76,19 @@ pub(super) fn check_case_keys(
     faults: &mut FaultLog<'_>,
 ) {
     let below = value.pairs().iter().filter(|_| !call.args.is_empty());
-    let keys: Vec<&ScriptValue> = pairs.iter().chain(below).map(|(key, _)| key).collect();
+    let values: Vec<&ScriptValue> = pairs.iter().chain(below).map(|(key, _)| key).collect();
     let mut has_case = false;
-    for key in keys {
+    for key in values {
         let name = key.key_text().unwrap_or_default();
         has_case |= name == "_" || name.starts_with(':');
         let is_known = name.starts_with(['$', ':']) || name == "_" || name == "allMatches";
         if !is_known {
             has_case = true;
-            faults.add_at(key.position, words::MATCH_NO_COLON.with("key", quoted(&name)));
+            faults.add_at(key.position, phrases::MATCH_NO_COLON.with("key", quoted(&name)));
         }
     }
     if !has_case {
-        faults.add(words::MATCH_NEEDS);
+        faults.add(phrases::MATCH_NEEDS);
     }
 }
 
@@ -112,7 +112,7 @@ pub(super) fn check_directive_keys(
             continue;
         };
         if !known.contains(&key_name.as_str()) {
-            let what = words::KEY_UNKNOWN.with("of", format!("${name}"));
+            let what = phrases::KEY_UNKNOWN.with("of", format!("${name}"));
             let what = what.with("name", quoted(&key_name));
             faults.add_at(key.position, with_near(what, &key_name, known.iter().copied()));
         }

@@ -6,7 +6,7 @@ use super::names::named_entries;
 use crate::manifest::imports::strip_dollar;
 use crate::syntax::{ScriptValue, Tree};
 use crate::text::args::CallExpr;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 impl Checker<'_> {
     /// The condition of `$if` and `$while`.
@@ -25,7 +25,7 @@ impl Checker<'_> {
         let mut all = value.pairs().iter().chain(pairs);
         let has_then = all.any(|(key, _)| key.as_text() == Some("then"));
         if call.name == "if" && !has_then && call.args.is_empty() {
-            self.faults.add(words::IF_NEEDS);
+            self.faults.add(phrases::IF_NEEDS);
         }
     }
 
@@ -55,7 +55,7 @@ impl Checker<'_> {
     pub(super) fn check_exit(&mut self, call: &CallExpr) {
         let leaves = matches!(call.name.as_str(), "break" | "continue");
         if leaves && self.loops == 0 && !self.names.is_own(&call.name) {
-            self.faults.add(words::LOOP_OUTSIDE.with("name", format!("${}", call.name)));
+            self.faults.add(phrases::LOOP_OUTSIDE.with("name", format!("${}", call.name)));
         }
     }
 

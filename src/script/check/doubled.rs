@@ -7,7 +7,7 @@ use crate::js::{function_name, function_source};
 use crate::manifest::Manifest;
 use crate::manifest::imports::strip_dollar;
 use crate::syntax::{ScriptValue, Tree};
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// Keys of the head, below its settings, and of the instructions.
 pub(super) fn check_doubled_keys(manifest: &Manifest, faults: &mut FaultLog<'_>) {
@@ -19,15 +19,15 @@ pub(super) fn check_doubled_keys(manifest: &Manifest, faults: &mut FaultLog<'_>)
     }
 }
 
-fn find_doubled_keys(node: &ScriptValue, faults: &mut FaultLog<'_>) {
-    match &node.tree {
+fn find_doubled_keys(script_value: &ScriptValue, faults: &mut FaultLog<'_>) {
+    match &script_value.tree {
         Tree::List(items) => items.iter().for_each(|item| find_doubled_keys(item, faults)),
         Tree::Map(pairs) => {
             for (at, (key, value)) in pairs.iter().enumerate() {
                 let name = key.key_text();
                 let above = pairs.iter().take(at).any(|(other, _)| other.key_text() == name);
                 if let Some(name) = name.filter(|_| above) {
-                    faults.add_at(key.position, words::KEY_TWICE.with("name", quoted(&name)));
+                    faults.add_at(key.position, phrases::KEY_TWICE.with("name", quoted(&name)));
                 }
                 find_doubled_keys(value, faults);
             }
@@ -45,10 +45,10 @@ pub(super) fn check_doubled_functions(manifest: &Manifest, faults: &mut FaultLog
         let is_own = function.location.file == manifest.origin.file;
         let place = function.location.position;
         if is_own && seen.contains(&name) {
-            faults.add_at(place, words::FUNCTION_TWICE.with("name", quoted(&name)));
+            faults.add_at(place, phrases::FUNCTION_TWICE.with("name", quoted(&name)));
         }
         if is_own && !function.template && directive::find(&name).is_some() {
-            faults.add_at(place, words::FUNCTION_SHADOWS.with("name", quoted(&name)));
+            faults.add_at(place, phrases::FUNCTION_SHADOWS.with("name", quoted(&name)));
         }
         seen.push(name);
     }

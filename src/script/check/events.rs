@@ -8,7 +8,7 @@ use crate::settings::EVENTS;
 use crate::syntax::{ScriptValue, Tree};
 use crate::text::args::{self, CallExpr};
 use avocet_config::suggest;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 impl Checker<'_> {
     /// `on:` of the head.
@@ -57,18 +57,18 @@ impl Checker<'_> {
         let event = part("event").and_then(ScriptValue::key_text).or_else(|| named("event", 0));
         match event.or_else(|| value.as_text().map(str::to_owned)) {
             Some(event) => check_event(&event, &mut self.faults),
-            None => return self.faults.add(words::ON_NEEDS),
+            None => return self.faults.add(phrases::ON_NEEDS),
         }
         match (part("callback"), named("callback", 1)) {
             (Some(callback), _) => self.check_callback_node(callback),
             (None, Some(name)) => self.check_callback(&name),
-            (None, None) => self.faults.add(words::ON_NEEDS),
+            (None, None) => self.faults.add(phrases::ON_NEEDS),
         }
     }
 
-    fn check_callback_node(&mut self, callback: &ScriptValue) {
-        if let Some(text) = callback.as_text().filter(|_| callback.tag.is_none()) {
-            self.faults.enter(callback);
+    fn check_callback_node(&mut self, value: &ScriptValue) {
+        if let Some(text) = value.as_text().filter(|_| value.tag.is_none()) {
+            self.faults.enter(value);
             self.check_callback(text);
         }
     }
@@ -91,6 +91,6 @@ fn check_event(name: &str, faults: &mut FaultLog<'_>) {
     {
         return;
     }
-    let what = words::EVENT_UNKNOWN.with("name", quoted(name));
+    let what = phrases::EVENT_UNKNOWN.with("name", quoted(name));
     faults.add(with_near(what, name, EVENTS.iter().copied()));
 }

@@ -18,8 +18,8 @@ pub(super) struct FaultLog<'a> {
 }
 
 impl<'a> FaultLog<'a> {
-    pub fn new(file: &'a str, source: SourceText<'a>, place: SourcePosition) -> FaultLog<'a> {
-        FaultLog { file, source, place, text: String::new(), found: Vec::new() }
+    pub fn new(file: &'a str, source: SourceText<'a>, position: SourcePosition) -> FaultLog<'a> {
+        FaultLog { file, source, place: position, text: String::new(), found: Vec::new() }
     }
 
     pub fn is_full(&self) -> bool {
@@ -27,13 +27,13 @@ impl<'a> FaultLog<'a> {
     }
 
     /// A place of the file, for what is checked later.
-    pub fn location(&self, place: SourcePosition) -> Location {
-        Location::new(self.file, place)
+    pub fn location(&self, position: SourcePosition) -> Location {
+        Location::new(self.file, position)
     }
 
-    pub fn enter(&mut self, node: &ScriptValue) {
-        self.place = node.position;
-        let text = node.as_text().filter(|text| text.contains('\n'));
+    pub fn enter(&mut self, value: &ScriptValue) {
+        self.place = value.position;
+        let text = value.as_text().filter(|text| text.contains('\n'));
         self.text = text.unwrap_or_default().to_owned();
     }
 
@@ -41,9 +41,9 @@ impl<'a> FaultLog<'a> {
         self.add_at(self.place, what);
     }
 
-    pub fn add_at(&mut self, place: SourcePosition, what: impl Into<LocalizedText>) {
+    pub fn add_at(&mut self, position: SourcePosition, what: impl Into<LocalizedText>) {
         if !self.is_full() {
-            self.found.push(LocatedError::with_location(what, self.location(place)));
+            self.found.push(LocatedError::with_location(what, self.location(position)));
         }
     }
 

@@ -65,10 +65,10 @@ impl<'a> FoundScripts<'a> {
         }
     }
 
-    fn missing_script(&self, name: &str, failure: LocatedError) -> LocalizedText {
+    fn missing_script(&self, name: &str, error: LocatedError) -> LocalizedText {
         let ids = self.script_ids();
         let tools = builtin_tools().map(|(id, _)| id);
-        with_near(failure.message, name, ids.iter().map(String::as_str).chain(tools))
+        with_near(error.message, name, ids.iter().map(String::as_str).chain(tools))
     }
 
     /// The IDs of the scripts beside this one, and of the built-in ones.

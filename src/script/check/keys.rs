@@ -16,7 +16,7 @@ use crate::settings::{
 use crate::syntax::{ScriptValue, Tree};
 use crate::text::regex;
 use avocet_config::suggest;
-use avocet_core::i18n::{LocalizedText, script as reply_words, script_run as words};
+use avocet_core::i18n::{LocalizedText, script as reply_words, script_run as phrases};
 
 /// The faults of one head, with their places.
 #[derive(Default)]
@@ -26,8 +26,8 @@ pub(super) struct KeyFaults(pub Vec<(SourcePosition, LocalizedText)>);
 const CONCURRENCY: std::ops::RangeInclusive<i64> = 1..=10;
 
 impl KeyFaults {
-    pub(super) fn add(&mut self, place: SourcePosition, what: impl Into<LocalizedText>) {
-        self.0.push((place, what.into()));
+    pub(super) fn add(&mut self, position: SourcePosition, what: impl Into<LocalizedText>) {
+        self.0.push((position, what.into()));
     }
 
     /// What is wrong below one setting.
@@ -67,7 +67,7 @@ impl KeyFaults {
     fn check_range(&mut self, name: &str, value: &ScriptValue) {
         let Tree::Number(number) = &value.tree else { return };
         if number.as_i64().is_none_or(|number| !CONCURRENCY.contains(&number)) {
-            let what = words::VALUE_RANGE.with("name", name).with("low", *CONCURRENCY.start());
+            let what = phrases::VALUE_RANGE.with("name", name).with("low", *CONCURRENCY.start());
             let what = what.with("high", *CONCURRENCY.end()).with("value", number.to_string());
             self.add(value.position, what);
         }
@@ -78,7 +78,7 @@ impl KeyFaults {
         for (key, value) in value.pairs() {
             let Some(name) = key.key_text() else { continue };
             if let Some(near) = misspelt_parameter(&name) {
-                let what = words::KEY_MISSPELT.with("of", "parameters");
+                let what = phrases::KEY_MISSPELT.with("of", "parameters");
                 self.add(key.position, what.with("name", quoted(&name)).with("near", near));
             }
             if let Some(row) = PARAMETERS.iter().find(|row| row.name == name) {
@@ -96,11 +96,11 @@ impl KeyFaults {
     }
 
     /// Every key must be known: an unknown one does nothing.
-    fn check_known(&mut self, of: &str, map: &ScriptValue, known: &[&str]) {
-        for (key, _) in map.pairs() {
+    fn check_known(&mut self, of: &str, value: &ScriptValue, known: &[&str]) {
+        for (key, _) in value.pairs() {
             let Some(name) = key.key_text() else { continue };
             if !known.contains(&name.as_str()) {
-                let what = words::KEY_UNKNOWN.with("of", of.to_owned());
+                let what = phrases::KEY_UNKNOWN.with("of", of.to_owned());
                 let what = what.with("name", quoted(&name));
                 self.add(key.position, with_near(what, &name, known.iter().copied()));
             }
@@ -108,14 +108,14 @@ impl KeyFaults {
     }
 
     /// Other keys may be there for other programs.
-    fn check_near(&mut self, of: &str, map: &ScriptValue, rows: &[SettingSpec]) {
-        for (key, value) in map.pairs() {
+    fn check_near(&mut self, of: &str, script_value: &ScriptValue, specs: &[SettingSpec]) {
+        for (key, value) in script_value.pairs() {
             let Some(name) = key.key_text() else { continue };
-            match rows.iter().find(|row| row.name == name) {
+            match specs.iter().find(|row| row.name == name) {
                 Some(row) => self.check_kind(row, value),
                 None => {
-                    if let Some(near) = near_name(&name, rows.iter().map(|row| row.name)) {
-                        let what = words::KEY_MISSPELT.with("of", of.to_owned());
+                    if let Some(near) = near_name(&name, specs.iter().map(|row| row.name)) {
+                        let what = phrases::KEY_MISSPELT.with("of", of.to_owned());
                         self.add(
                             key.position,
                             what.with("name", quoted(&name)).with("near", near.to_owned()),
@@ -126,8 +126,8 @@ impl KeyFaults {
         }
     }
 
-    fn check_kind(&mut self, row: &SettingSpec, value: &ScriptValue) {
-        if let Some(what) = kind_fault(row, value) {
+    fn check_kind(&mut self, spec: &SettingSpec, value: &ScriptValue) {
+        if let Some(what) = kind_fault(spec, value) {
             self.add(value.position, what);
         }
     }
@@ -187,17 +187,17 @@ impl KeyFaults {
         }
     }
 
-    fn check_rule(&mut self, rule: &ScriptValue) {
-        match rule.pairs() {
-            [(_, details)] if rule.get("name").is_none() => {
+    fn check_rule(&mut self, value: &ScriptValue) {
+        match value.pairs() {
+            [(_, details)] if value.get("name").is_none() => {
                 self.check_known("call", details, PERMISSION_RULE_KEYS);
             }
             [] => {}
-            _ => self.check_known("call", rule, PERMISSION_RULE_KEYS),
+            _ => self.check_known("call", value, PERMISSION_RULE_KEYS),
         }
-        let alone = json!({ "ai": { "call": [rule.to_value()] } });
+        let alone = json!({ "ai": { "call": [value.to_value()] } });
         if let Err(why) = Rules::read(&alone) {
-            self.add(rule.position, why.0);
+            self.add(value.position, why.0);
         }
     }
 
@@ -213,7 +213,7 @@ impl KeyFaults {
         for (key, about) in pairs {
             let Some(name) = key.key_text() else { continue };
             if names.contains(&name) {
-                self.add(key.position, words::INPUT_TWICE.with("name", quoted(&name)));
+                self.add(key.position, phrases::INPUT_TWICE.with("name", quoted(&name)));
             }
             about.into_iter().for_each(|about| self.check_input_word(about));
             let about = about.filter(|about| matches!(about.tree, Tree::Map(_)));
@@ -225,25 +225,25 @@ impl KeyFaults {
         }
     }
 
-    fn check_input(&mut self, name: &str, about: &ScriptValue, places: &mut Vec<(usize, String)>) {
-        for kind in about.get("type").into_iter().flat_map(each) {
+    fn check_input(&mut self, name: &str, value: &ScriptValue, places: &mut Vec<(usize, String)>) {
+        for kind in value.get("type").into_iter().flat_map(each) {
             let text = kind.as_text().unwrap_or_default();
             if let Some(near) = near_name(text, INPUT_TYPES.iter().copied()) {
-                let what = words::VALUE_MISSPELT.with("name", quoted(text));
+                let what = phrases::VALUE_MISSPELT.with("name", quoted(text));
                 self.add(kind.position, what.with("near", near.to_owned()));
             }
         }
-        let declared = input::parse_inputs(Some(&json!([{ name: about.to_value() }])));
+        let declared = input::parse_inputs(Some(&json!([{ name: value.to_value() }])));
         let Some(declared) = declared.into_iter().next() else { return };
-        self.check_attributes(about);
-        if let Some(default) = about.get("default") {
+        self.check_attributes(value);
+        if let Some(default) = value.get("default") {
             self.check_input_value(&declared, default);
         }
         let Some(index) = declared.index else { return };
-        let place = about.get("index").map_or(about.position, |node| node.position);
+        let place = value.get("index").map_or(value.position, |node| node.position);
         match places.iter().find(|(known, _)| *known == index) {
             Some((_, other)) => {
-                let what = words::INDEX_TWICE.with("one", quoted(other));
+                let what = phrases::INDEX_TWICE.with("one", quoted(other));
                 self.add(place, what.with("other", quoted(name)).with("index", index));
             }
             None => places.push((index, name.to_owned())),
@@ -251,8 +251,8 @@ impl KeyFaults {
     }
 
     /// The `type`s of a JSON Schema, at any depth.
-    fn check_types(&mut self, schema: &ScriptValue) {
-        match &schema.tree {
+    fn check_types(&mut self, script_value: &ScriptValue) {
+        match &script_value.tree {
             Tree::List(items) => items.iter().for_each(|item| self.check_types(item)),
             Tree::Map(pairs) => {
                 for (key, value) in pairs {
@@ -270,10 +270,10 @@ impl KeyFaults {
         }
     }
 
-    fn check_type(&mut self, kind: &ScriptValue) {
-        let what = kind.as_text().and_then(output::misspelt_type_name);
+    fn check_type(&mut self, value: &ScriptValue) {
+        let what = value.as_text().and_then(output::misspelt_type_name);
         if let Some(what) = what {
-            self.add(kind.position, what);
+            self.add(value.position, what);
         }
     }
 
@@ -306,18 +306,18 @@ impl KeyFaults {
 }
 
 /// The items of a list, or the one value.
-pub(super) fn each(node: &ScriptValue) -> std::slice::Iter<'_, ScriptValue> {
-    match &node.tree {
+pub(super) fn each(value: &ScriptValue) -> std::slice::Iter<'_, ScriptValue> {
+    match &value.tree {
         Tree::List(items) => items.iter(),
         Tree::Null => [].iter(),
-        _ => std::slice::from_ref(node).iter(),
+        _ => std::slice::from_ref(value).iter(),
     }
 }
 
 pub(super) fn not_listed(name: &str, value: &Value, choices: &[Value]) -> LocalizedText {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let list: Vec<String> = choices.iter().map(text).collect();
-    let what = words::INPUT_NOT_LISTED.with("name", quoted(name));
+    let what = phrases::INPUT_NOT_LISTED.with("name", quoted(name));
     what.with("value", quoted(&text(value))).with("list", quoted(&list.join(", ")))
 }
 
@@ -346,8 +346,8 @@ pub fn misspelt_parameter(name: &str) -> Option<&'static str> {
 
 /// Why a value cannot be what its setting is for: a flag, a number. Texts that are evaluated first
 /// may become anything.
-pub(super) fn kind_fault(row: &SettingSpec, value: &ScriptValue) -> Option<LocalizedText> {
-    types_fault(row.name, row.types, value)
+pub(super) fn kind_fault(spec: &SettingSpec, value: &ScriptValue) -> Option<LocalizedText> {
+    types_fault(spec.name, spec.types, value)
 }
 
 fn types_fault(name: &str, types: &[&str], value: &ScriptValue) -> Option<LocalizedText> {
@@ -366,7 +366,7 @@ fn types_fault(name: &str, types: &[&str], value: &ScriptValue) -> Option<Locali
         Tree::Text(text) => quoted(text),
         _ => quoted(&value.to_value().to_string()),
     };
-    let what = words::VALUE_KIND.with("name", name).with("kinds", types.join(", "));
+    let what = phrases::VALUE_KIND.with("name", name).with("kinds", types.join(", "));
     Some(what.with("value", shown))
 }
 
@@ -374,7 +374,7 @@ fn types_fault(name: &str, types: &[&str], value: &ScriptValue) -> Option<Locali
 pub(super) fn regex_fault(source: &str, flags: &str) -> Option<LocalizedText> {
     let mut unknown = flags.chars().filter(|flag| !"dgimsuvy".contains(*flag));
     if let Some(flag) = unknown.next() {
-        return Some(words::REGEX_FLAG.with("flag", flag.to_string()));
+        return Some(phrases::REGEX_FLAG.with("flag", flag.to_string()));
     }
     regex::captures(source, flags, "").err().map(|why| why.0)
 }

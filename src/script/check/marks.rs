@@ -8,7 +8,7 @@ use super::fault_log::FaultLog;
 use super::near::with_near;
 use crate::error::quoted;
 use crate::text::{MessageText, Placeholder, RegexMark, TextSpan};
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 
 /// What follows the `[[` of a text that is certainly meant as a mark: a call that is not closed or
 /// that has something after it, a pattern without a variable, a name that is not closed at the end
@@ -25,24 +25,24 @@ static MEANT: LazyLock<Regex> = LazyLock::new(|| {
 /// The `[[` of a text that begin no mark.
 pub(super) fn check_broken_marks(text: &str, faults: &mut FaultLog<'_>) {
     for found in broken_marks(text) {
-        let shown: String = format!("[[{found}").chars().take(MOST_SHOWN).collect();
-        faults.add_of(&shown, words::MARK_BROKEN.with("text", quoted(&shown)));
+        let shown: String = format!("[[{found}").chars().take(MAX_SHOWN).collect();
+        faults.add_of(&shown, phrases::MARK_BROKEN.with("text", quoted(&shown)));
     }
 }
 
 /// The choices of a mark.
-pub(super) fn check_choices(ask: &Placeholder, source: &str, faults: &mut FaultLog<'_>) {
+pub(super) fn check_choices(placeholder: &Placeholder, source: &str, faults: &mut FaultLog<'_>) {
     let Some((_, list)) = source.split_once(":|") else { return };
     let list = list.trim_end_matches("]]");
-    if ask.choices.is_empty() {
-        faults.add_of(source, words::MARK_NO_CHOICE.with("text", quoted(source)));
+    if placeholder.choices.is_empty() {
+        faults.add_of(source, phrases::MARK_NO_CHOICE.with("text", quoted(source)));
     }
     // A word after the last choice may belong to it, unless it is nearly an option.
     let extra = list.rsplit_once(':').map(|(_, extra)| extra.trim()).unwrap_or_default();
     let extra = extra.strip_prefix("type=").unwrap_or(extra).trim_matches(['"', '\'']);
     let options = ["random"];
     if !options.contains(&extra) && extra.chars().count() > 3 {
-        let what = words::MARK_OPTION.with("name", quoted(extra));
+        let what = phrases::MARK_OPTION.with("name", quoted(extra));
         let said = with_near(what.clone(), extra, options);
         if said != what {
             faults.add_of(source, said);
@@ -51,16 +51,16 @@ pub(super) fn check_choices(ask: &Placeholder, source: &str, faults: &mut FaultL
 }
 
 /// The group that a pattern is to give.
-pub(super) fn check_group(pattern: &RegexMark, faults: &mut FaultLog<'_>) {
-    if let Some(what) = missing_group(pattern) {
-        faults.add_of(&pattern.source, what);
+pub(super) fn check_group(mark: &RegexMark, faults: &mut FaultLog<'_>) {
+    if let Some(what) = missing_group(mark) {
+        faults.add_of(&mark.source, what);
     }
 }
 
 /// How much of a mark is shown.
-const MOST_SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 /// How many of one text are reported.
-const MOST_BROKEN: usize = 16;
+const MAX_BROKEN: usize = 16;
 
 fn broken_marks(text: &str) -> Vec<&str> {
     let opens = text.match_indices("[[").map(|(at, open)| text.split_at(at + open.len()));
@@ -77,24 +77,21 @@ fn broken_marks(text: &str) -> Vec<&str> {
         let text = MessageText::read(&format!("[[{rest}"));
         !matches!(text.spans().first(), Some(TextSpan::Mark { .. }))
     });
-    broken.take(MOST_BROKEN).map(|(_, found)| found.as_str().trim_end()).collect()
+    broken.take(MAX_BROKEN).map(|(_, found)| found.as_str().trim_end()).collect()
 }
 
-fn missing_group(pattern: &RegexMark) -> Option<LocalizedText> {
-    let group = pattern.group.as_ref()?;
-    let flags: String = pattern.flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
-    let whole = if flags.is_empty() {
-        pattern.source.clone()
-    } else {
-        format!("(?{flags}){}", pattern.source)
-    };
+fn missing_group(mark: &RegexMark) -> Option<LocalizedText> {
+    let group = mark.group.as_ref()?;
+    let flags: String = mark.flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
+    let whole =
+        if flags.is_empty() { mark.source.clone() } else { format!("(?{flags}){}", mark.source) };
     let regex = fancy_regex::Regex::new(&whole).ok()?;
     let mut names = regex.capture_names().flatten();
     let is_there = match group.parse::<usize>() {
         Ok(number) => number < regex.captures_len(),
         Err(_) => names.any(|name| name == group),
     };
-    let what = words::MARK_NO_GROUP.with("pattern", quoted(&pattern.source));
+    let what = phrases::MARK_NO_GROUP.with("pattern", quoted(&mark.source));
     (!is_there).then(|| what.with("group", quoted(group)))
 }
 

@@ -11,7 +11,7 @@ use super::source::{ScriptLibrary, ScriptSource};
 use super::syntax::{ScriptValue, Tree, parse_separator};
 use super::template::{Format, TemplateCompiler};
 use super::text::args::{self, CallExpr};
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 use code::CheckedCode;
 use directive_keys::{check_directive_keys, check_loop, check_system_parts, check_target_keys};
 use doubled::{check_doubled_functions, check_doubled_keys};
@@ -88,14 +88,14 @@ async fn check_script(
     (manifest, faults, called)
 }
 
-fn sorted(mut faults: Vec<LocatedError>) -> Vec<LocatedError> {
-    let place = |fault: &LocatedError| {
-        fault.location.as_ref().map(|at| (at.file.clone(), at.position.line, at.position.column))
+fn sorted(mut errors: Vec<LocatedError>) -> Vec<LocatedError> {
+    let place = |error: &LocatedError| {
+        error.location.as_ref().map(|at| (at.file.clone(), at.position.line, at.position.column))
     };
-    faults.sort_by_cached_key(place);
-    faults.dedup_by(|a, b| a.location == b.location && a.message == b.message);
-    faults.truncate(MAX_FAULTS);
-    faults
+    errors.sort_by_cached_key(place);
+    errors.dedup_by(|a, b| a.location == b.location && a.message == b.message);
+    errors.truncate(MAX_FAULTS);
+    errors
 }
 
 async fn manifest_faults(
@@ -191,25 +191,25 @@ impl Checker<'_> {
         let Some(shape) = self.check_script(name) else { return };
         let has_title = shape.text_setting("title").or(shape.text_setting("description")).is_some();
         if !has_title && shape.exports.is_none() {
-            self.faults.add(words::TOOL_NO_TITLE.with("name", quoted(name)));
+            self.faults.add(phrases::TOOL_NO_TITLE.with("name", quoted(name)));
         }
     }
 
-    fn check_instruction(&mut self, node: &ScriptValue) {
-        self.faults.enter(node);
-        match &node.tree {
-            Tree::Text(text) if node.tag.is_none() => self.check_line(text),
+    fn check_instruction(&mut self, value: &ScriptValue) {
+        self.faults.enter(value);
+        match &value.tree {
+            Tree::Text(text) if value.tag.is_none() => self.check_line(text),
             Tree::Map(pairs) => self.check_map(pairs),
-            Tree::List(_) => self.faults.add(words::LIST_ITEM),
+            Tree::List(_) => self.faults.add(phrases::LIST_ITEM),
             Tree::Text(_) | Tree::Null | Tree::Bool(_) | Tree::Number(_) => {}
         }
     }
 
     /// The instructions of a block: a list, or one of them.
-    fn check_block(&mut self, block: &ScriptValue) {
-        match &block.tree {
+    fn check_block(&mut self, value: &ScriptValue) {
+        match &value.tree {
             Tree::List(items) => items.iter().for_each(|item| self.check_instruction(item)),
-            _ => self.check_instruction(block),
+            _ => self.check_instruction(value),
         }
     }
 
@@ -222,11 +222,11 @@ impl Checker<'_> {
                 Some(links) => links.iter().for_each(|link| {
                     if link.directive { self.check_call(link) } else { self.check_link(link) }
                 }),
-                None => self.faults.add(words::NO_CHAIN.with("text", quoted(text))),
+                None => self.faults.add(phrases::NO_CHAIN.with("text", quoted(text))),
             }
         } else if parse_separator(text).is_none() {
             if self.names.is_broken_call(text) {
-                self.faults.add(words::CALL_NOT_CLOSED.with("text", quoted(text)));
+                self.faults.add(phrases::CALL_NOT_CLOSED.with("text", quoted(text)));
             }
             self.check_message(text);
         }
@@ -242,7 +242,7 @@ impl Checker<'_> {
                     self.check_call(&call);
                     self.check_arguments(&call, value, pairs);
                 }
-                None => self.faults.add(words::NO_CALL.with("name", quoted(name))),
+                None => self.faults.add(phrases::NO_CALL.with("name", quoted(name))),
             }
             return;
         }
@@ -265,22 +265,22 @@ impl Checker<'_> {
             _ => {
                 let keys: Vec<String> =
                     pairs.iter().filter_map(|(key, _)| key.key_text()).collect();
-                self.faults.add(words::UNKNOWN_OBJECT.with("keys", quoted(&keys.join(", "))));
+                self.faults.add(phrases::UNKNOWN_OBJECT.with("keys", quoted(&keys.join(", "))));
             }
         }
     }
 
-    fn check_content(&mut self, role: &str, content: &ScriptValue) {
-        self.faults.enter(content);
-        match &content.tree {
+    fn check_content(&mut self, role: &str, value: &ScriptValue) {
+        self.faults.enter(value);
+        match &value.tree {
             Tree::Text(text) => self.check_message(text),
             Tree::Map(_) if role == "system" => {
-                check_system_parts(content, &mut self.faults);
-                self.check_values(content);
+                check_system_parts(value, &mut self.faults);
+                self.check_values(value);
             }
-            Tree::List(_) if let Some(text) = parts_text(content) => self.check_message(&text),
+            Tree::List(_) if let Some(text) = parts_text(value) => self.check_message(&text),
             Tree::List(_) | Tree::Map(_) => {
-                self.faults.add(words::CONTENT_NO_TEXT.with("role", quoted(role)));
+                self.faults.add(phrases::CONTENT_NO_TEXT.with("role", quoted(role)));
             }
             _ => {}
         }
@@ -334,10 +334,10 @@ impl Checker<'_> {
     }
 
     /// Arguments: every text in them is evaluated.
-    fn check_values(&mut self, node: &ScriptValue) {
-        match &node.tree {
-            Tree::Text(text) if node.tag.is_none() => {
-                self.faults.enter(node);
+    fn check_values(&mut self, script_value: &ScriptValue) {
+        match &script_value.tree {
+            Tree::Text(text) if script_value.tag.is_none() => {
+                self.faults.enter(script_value);
                 self.check_value_text(text);
             }
             Tree::List(items) => items.iter().for_each(|item| self.check_values(item)),
@@ -347,7 +347,7 @@ impl Checker<'_> {
                         .is_some_and(|key| key.starts_with('$') && args::parse_call(key).is_some())
                 };
                 if pairs.iter().any(|(key, _)| is_call(key)) {
-                    self.check_instruction(node)
+                    self.check_instruction(script_value)
                 } else {
                     pairs.iter().for_each(|(_, value)| self.check_values(value))
                 }
@@ -358,6 +358,6 @@ impl Checker<'_> {
 }
 
 /// The text of a message of parts.
-fn parts_text(content: &ScriptValue) -> Option<String> {
-    read_parts(content.to_value().as_array()?).map(|(text, _)| text)
+fn parts_text(value: &ScriptValue) -> Option<String> {
+    read_parts(value.to_value().as_array()?).map(|(text, _)| text)
 }

@@ -18,7 +18,7 @@ use crate::source::ScriptLibrary;
 use crate::syntax::{ScriptValue, Tree};
 use crate::text::{MessageText, PlaceholderMark, TextSpan, args};
 use crate::wasm;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// Variables that a run always has, or that a caller, a loop, a chain or a trigger gives.
 pub const GIVEN: &[&str] = &[
@@ -166,7 +166,9 @@ static CALLED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The functions `$name(…)` that an expression calls, outside of quoted texts.
 pub fn called_functions(text: &str) -> Vec<&str> {
-    let (mut names, mut at) = (Vec::new(), 0);
+    let mut names = Vec::new();
+    let mut at = 0;
+
     while let Some(found) = CALLED.captures_at(text, at) {
         let name = found.get(1);
         names.extend(name.map(|it| it.as_str()));
@@ -255,7 +257,9 @@ impl KnownNames {
         }
         for import in &manifest.imports {
             if let Err(fault) = names.add_import(manifest, library, import) {
-                let (file, place) = (&import.location.file, import.location.position);
+                let file = &import.location.file;
+                let place = import.location.position;
+
                 names.faults.push(fault.or_location(file, place));
             }
         }
@@ -315,7 +319,7 @@ impl KnownNames {
                 let package = npm_package(library.files(), folder, name);
                 let known = ENGINE_MODULES.iter().map(|(known, _)| *known);
                 let missing =
-                    || with_near(words::NO_PACKAGE.with("name", quoted(name)), name, known);
+                    || with_near(phrases::NO_PACKAGE.with("name", quoted(name)), name, known);
                 let package = package.ok_or_else(missing)?;
                 let read = read_js_files(library.files(), &package.folder, &package.main);
                 self.add_files(read.map_err(failed)?)
@@ -328,7 +332,7 @@ impl KnownNames {
             ImportKind::Wasm(name) => {
                 let path = library.resolve_import(name, folder);
                 let bytes = library.files().read_bytes(&path)?;
-                let bytes = bytes.ok_or_else(|| words::NO_FILE.with("name", quoted(name)))?;
+                let bytes = bytes.ok_or_else(|| phrases::NO_FILE.with("name", quoted(name)))?;
                 wasm::Module::read(&bytes)?.functions()
             }
             ImportKind::Script(name) => {
@@ -360,7 +364,7 @@ impl KnownNames {
                         all.iter().any(of)
                     });
                     if !known && !self.is_open {
-                        return Err(words::NO_EXPORT.with("name", quoted(&pick.name)).into());
+                        return Err(phrases::NO_EXPORT.with("name", quoted(&pick.name)).into());
                     }
                     let alias = pick.alias.as_ref().unwrap_or(&pick.name).clone();
                     self.variables.insert(alias.clone());
@@ -400,9 +404,9 @@ impl KnownNames {
         out
     }
 
-    fn script_exports(&mut self, shape: &Manifest) -> Vec<String> {
-        let mut out = vec![shape.id().to_owned()];
-        for export in shape.exports.iter().flatten() {
+    fn script_exports(&mut self, manifest: &Manifest) -> Vec<String> {
+        let mut out = vec![manifest.id().to_owned()];
+        for export in manifest.exports.iter().flatten() {
             match export {
                 Export::Itself => {}
                 Export::Function { name, alias } => {
@@ -425,8 +429,8 @@ impl KnownNames {
     }
 
     /// The variables that an instruction sets: by its marks, by `$set` and `$push`, by loops.
-    fn add_set(&mut self, node: &ScriptValue) {
-        match &node.tree {
+    fn add_set(&mut self, script_value: &ScriptValue) {
+        match &script_value.tree {
             Tree::Text(text) => self.add_set_by_text(text),
             Tree::List(items) => items.iter().for_each(|item| self.add_set(item)),
             Tree::Map(pairs) => {
@@ -496,7 +500,7 @@ impl KnownNames {
 
 /// The names that a list or a map of settings begins its entries with, and their places.
 pub fn named_entries(node: &ScriptValue) -> Vec<(String, SourcePosition)> {
-    let of = |node: &ScriptValue| node.key_text().map(|name| (name, node.position));
+    let of = |value: &ScriptValue| value.key_text().map(|name| (name, value.position));
     match &node.tree {
         Tree::List(items) => items.iter().flat_map(named_entries).collect(),
         Tree::Map(_) if node.get("id").is_some() => {
@@ -524,10 +528,10 @@ fn first_name(name: &str) -> String {
     name.split('.').next().unwrap_or_default().to_owned()
 }
 
-fn failed(halt: ScriptFlow) -> LocatedError {
-    match halt {
+fn failed(flow: ScriptFlow) -> LocatedError {
+    match flow {
         ScriptFlow::Failed(failure) => *failure,
-        _ => LocatedError::new(words::LINK_UNCLEAR),
+        _ => LocatedError::new(phrases::LINK_UNCLEAR),
     }
 }
 

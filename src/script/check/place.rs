@@ -23,35 +23,42 @@ impl<'a> SourceText<'a> {
 
     /// The place of a part of a text that begins at a place; the beginning, if the text has one
     /// line, or if the part is written in another way.
-    pub fn place_of(&self, part: &str, start: SourcePosition, text: &str) -> SourcePosition {
+    pub fn place_of(&self, part: &str, position: SourcePosition, text: &str) -> SourcePosition {
         let part = part.lines().next().unwrap_or_default();
         if part.is_empty() || !text.contains('\n') {
-            return start;
+            return position;
         }
-        let last = start.line.saturating_add(small(text.lines().count()));
-        let found = (start.line..=last).find_map(|number| {
+        let last = position.line.saturating_add(small(text.lines().count()));
+        let found = (position.line..=last).find_map(|number| {
             let line = self.line(number);
             whole_word(line, part).map(|at| (number, column_of(line, at)))
         });
         match found {
             // A text in quotes on one line, with its breaks as escapes.
-            Some((number, _)) if number == start.line && self.begins_quoted(start) => start,
+            Some((number, _)) if number == position.line && self.begins_quoted(position) => {
+                position
+            }
             Some((line, column)) => SourcePosition { line, column },
-            None => start,
+            None => position,
         }
     }
 
     /// The place of a line of a text, counted from 0.
-    pub fn place_of_line(&self, line: usize, start: SourcePosition, text: &str) -> SourcePosition {
+    pub fn place_of_line(
+        &self,
+        line: usize,
+        position: SourcePosition,
+        text: &str,
+    ) -> SourcePosition {
         match text.lines().nth(line).map(str::trim).filter(|line| !line.is_empty()) {
-            Some(line) => self.place_of(line, start, text),
-            None => start,
+            Some(line) => self.place_of(line, position, text),
+            None => position,
         }
     }
 
-    fn begins_quoted(&self, start: SourcePosition) -> bool {
-        let column = usize::try_from(start.column.saturating_sub(1)).unwrap_or(usize::MAX);
-        self.line(start.line).chars().nth(column).is_some_and(|c| matches!(c, '"' | '\''))
+    fn begins_quoted(&self, position: SourcePosition) -> bool {
+        let column = usize::try_from(position.column.saturating_sub(1)).unwrap_or(usize::MAX);
+        self.line(position.line).chars().nth(column).is_some_and(|c| matches!(c, '"' | '\''))
     }
 
     /// The column of a character of a line of code, which begins at this column of the block.

@@ -7,12 +7,12 @@ use crate::error::quoted;
 use crate::manifest::Manifest;
 use crate::text::roles;
 use avocet_config::suggest;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// The roles of every dialogue.
 const ROLES: [&str; 3] = ["system", "user", "assistant"];
 /// The shortest name that is likened to others.
-const SHORTEST: usize = 3;
+const MIN_LENGTH: usize = 3;
 
 /// The key of a message.
 pub(super) fn check_role(manifest: &Manifest, key: &str, faults: &mut FaultLog<'_>) {
@@ -40,13 +40,13 @@ pub(super) fn check_leading_role(manifest: &Manifest, text: &str, faults: &mut F
 
 fn check_role_name(name: &str, known: &[&str], faults: &mut FaultLog<'_>) {
     let is_name = |c: char| c.is_alphabetic() || matches!(c, '_' | '-');
-    let is_plain = name.chars().count() >= SHORTEST && name.chars().all(is_name);
+    let is_plain = name.chars().count() >= MIN_LENGTH && name.chars().all(is_name);
     if !is_plain || known.iter().any(|role| role.eq_ignore_ascii_case(name)) {
         return;
     }
     let near = suggest::nearest(name, known.iter().copied()).first().copied();
     if let Some(near) = near.filter(|near| near.len().abs_diff(name.len()) <= 2) {
-        let what = words::ROLE_MISSPELT.with("name", quoted(name));
+        let what = phrases::ROLE_MISSPELT.with("name", quoted(name));
         faults.add_of(name, what.with("near", near.to_owned()));
     }
 }
@@ -56,7 +56,7 @@ pub(super) fn check_addressees(manifest: &Manifest, role: &str, faults: &mut Fau
     let known = manifest.roles();
     for to in roles::parse_key(role).1.into_iter().filter(|to| to.role != "all") {
         if !known.contains_key(&to.role) {
-            let what = words::NO_ROLE_SCRIPT.with("role", quoted(&to.role));
+            let what = phrases::NO_ROLE_SCRIPT.with("role", quoted(&to.role));
             let near = with_near(what, &to.role, known.keys().map(String::as_str));
             faults.add(near);
         }

@@ -15,26 +15,26 @@ use crate::syntax::{ScriptValue, Tree};
 use crate::template::Format;
 use crate::text::mentions;
 use avocet_config::suggest;
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 
 /// What is wrong with the head of a script.
 pub fn setting_faults(manifest: &Manifest) -> Vec<LocatedError> {
     let front = &manifest.front_matter;
     let mut out = Vec::new();
-    let mut add = |place: SourcePosition, what: LocalizedText| {
-        let at = Location::new(&manifest.origin.file, place);
-        out.push(LocatedError::with_location(what, at));
+    let mut add = |position: SourcePosition, text: LocalizedText| {
+        let location = Location::new(&manifest.origin.file, position);
+        out.push(LocatedError::with_location(text, location));
     };
     let mut seen: BTreeSet<String> = BTreeSet::new();
     for (key, value) in front.pairs() {
         let Some(name) = key.key_text() else { continue };
         if seen.contains(&name) {
-            add(key.position, words::SETTING_TWICE.with("name", quoted(&name)));
+            add(key.position, phrases::SETTING_TWICE.with("name", quoted(&name)));
         }
         if let Some(near) = misspelt(manifest, &name) {
             add(
                 key.position,
-                words::SETTING_UNKNOWN.with("name", quoted(&name)).with("near", near),
+                phrases::SETTING_UNKNOWN.with("name", quoted(&name)).with("near", near),
             );
         }
         let is_input = manifest.inputs.iter().any(|input| input.name == name);
@@ -43,16 +43,16 @@ pub fn setting_faults(manifest: &Manifest) -> Vec<LocatedError> {
         if let Some(what) = value_fault(&name, value).or(kind) {
             add(value.position, what);
         }
-        let mut below = KeyFaults::default();
-        below.check_setting(&name, value);
+        let mut faults = KeyFaults::default();
+        faults.check_setting(&name, value);
         if let Some(input) = manifest.inputs.iter().find(|input| input.name == name) {
-            below.check_input_value(input, value);
+            faults.check_input_value(input, value);
         }
-        below.0.into_iter().for_each(|(place, what)| add(place, what));
+        faults.0.into_iter().for_each(|(place, what)| add(place, what));
         seen.insert(name);
     }
     if let Some(place) = unclosed_head(manifest) {
-        add(place, words::HEAD_NOT_CLOSED.into());
+        add(place, phrases::HEAD_NOT_CLOSED.into());
     }
     // Those of the head itself were checked above.
     let inherited =
@@ -82,11 +82,11 @@ fn value_fault(name: &str, value: &ScriptValue) -> Option<LocalizedText> {
     let inside = value.get("mode").filter(|_| name == "shouldThink");
     let text = inside.unwrap_or(value).as_text()?;
     if name == "templateFormat" {
-        let what = || words::NO_FORMAT.with("name", quoted(text));
+        let what = || phrases::NO_FORMAT.with("name", quoted(text));
         return Format::parse(text).is_none().then(what);
     }
     let choices = find_setting(name)?.choices;
-    let what = words::SETTING_VALUE.with("name", name).with("value", quoted(text));
+    let what = phrases::SETTING_VALUE.with("name", name).with("value", quoted(text));
     let what = what.with("list", choices.join(", "));
     (!choices.is_empty() && !choices.contains(&text))
         .then(|| with_near(what, text, choices.iter().copied()))
@@ -103,6 +103,6 @@ fn unclosed_head(manifest: &Manifest) -> Option<SourcePosition> {
     (is_setting && !has_head).then_some(SourcePosition { column: 1, ..first.node.position })
 }
 
-fn is_separator(node: &ScriptValue) -> bool {
-    node.as_text().is_some_and(|text| text.starts_with("$initDone"))
+fn is_separator(value: &ScriptValue) -> bool {
+    value.as_text().is_some_and(|text| text.starts_with("$initDone"))
 }

@@ -17,7 +17,7 @@ use crate::text::args::CallExpr;
 use crate::text::prefix::{self, PrefixPosition, TextPrefix};
 use crate::text::{CallMark, Placeholder};
 use crate::text::{MessageText, PlaceholderMark, TextSpan};
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 impl Checker<'_> {
     pub(super) fn check_message(&mut self, text: &str) {
@@ -89,7 +89,9 @@ impl Checker<'_> {
     fn check_call_mark(&mut self, call: &CallMark) {
         let place = self.faults.place_of(&call.name);
         let outer = std::mem::replace(&mut self.faults.place, place);
-        let (name, args) = (call.name.clone(), call.args.clone());
+        let name = call.name.clone();
+        let args = call.args.clone();
+
         let call = CallExpr { name, directive: call.directive, pipe: false, args };
         if call.directive {
             self.check_call(&call)
@@ -110,7 +112,7 @@ impl Checker<'_> {
         names.variables.iter().for_each(|name| self.check_variable(name));
         for name in &names.filters {
             if !self.names.has_variable(name) && !self.names.has_function(name) {
-                let what = words::FILTER_UNKNOWN.with("name", quoted(name));
+                let what = phrases::FILTER_UNKNOWN.with("name", quoted(name));
                 let known = FILTERS.iter().copied();
                 let known = known.chain(self.names.functions.iter().map(String::as_str));
                 let what = with_near(what, name, known);
@@ -118,14 +120,14 @@ impl Checker<'_> {
             }
         }
         for name in &names.tests {
-            self.faults.add_of(name, words::TEST_UNKNOWN.with("name", quoted(name)));
+            self.faults.add_of(name, phrases::TEST_UNKNOWN.with("name", quoted(name)));
         }
     }
 
     pub(super) fn check_variable(&mut self, path: &str) {
         let name = path.split(['.', '[']).next().unwrap_or(path);
         if !self.names.has_variable(name) && !self.faults.is_full() {
-            let what = words::VARIABLE_NOT_SET.with("name", quoted(name));
+            let what = phrases::VARIABLE_NOT_SET.with("name", quoted(name));
             let near = with_near(what, name, self.names.variables.iter().map(String::as_str));
             self.faults.add_of(name, near);
         }
@@ -213,10 +215,10 @@ impl Checker<'_> {
     }
 }
 
-fn check_parameters(ask: &Placeholder, faults: &mut FaultLog<'_>) {
-    for name in ask.params.iter().filter_map(|arg| arg.name.as_deref()) {
+fn check_parameters(placeholder: &Placeholder, faults: &mut FaultLog<'_>) {
+    for name in placeholder.params.iter().filter_map(|arg| arg.name.as_deref()) {
         if let Some(near) = misspelt_parameter(name) {
-            let what = words::KEY_MISSPELT.with("of", format!("[[{}]]", ask.name));
+            let what = phrases::KEY_MISSPELT.with("of", format!("[[{}]]", placeholder.name));
             faults.add_of(name, what.with("name", quoted(name)).with("near", near));
         }
     }

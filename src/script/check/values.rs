@@ -11,7 +11,7 @@ use crate::output;
 use crate::run::tools::TRIGGERS;
 use crate::syntax::{ScriptValue, Tree};
 use avocet_config::suggest;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// The least values of parameters; 0 and -1 tokens are no limit.
 const LEAST: &[(&str, f64)] = &[
@@ -45,25 +45,25 @@ impl KeyFaults {
         let Some(given) = number.as_f64() else { return };
         let least = LEAST.iter().find(|(known, least)| *known == name && given < *least);
         if let Some((_, least)) = least {
-            let what = words::VALUE_LEAST.with("name", name).with("low", least.to_string());
+            let what = phrases::VALUE_LEAST.with("name", name).with("low", least.to_string());
             self.add(value.position, what.with("value", number.to_string()));
         }
         if SHARES.contains(&name) && !(0.0..=1.0).contains(&given) {
-            let what = words::VALUE_RANGE.with("name", name).with("low", 0).with("high", 1);
+            let what = phrases::VALUE_RANGE.with("name", name).with("low", 0).with("high", 1);
             self.add(value.position, what.with("value", number.to_string()));
         }
     }
 
     fn check_kinds(&mut self, name: &str, value: &ScriptValue, kinds: &'static str, fits: bool) {
         if !fits {
-            let what = words::VALUE_KIND.with("name", name).with("kinds", kinds);
+            let what = phrases::VALUE_KIND.with("name", name).with("kinds", kinds);
             self.add(value.position, what.with("value", quoted(&value.to_value().to_string())));
         }
     }
 
     /// A text, or a list of them.
     fn check_texts(&mut self, name: &str, value: &ScriptValue) {
-        let is_text = |node: &ScriptValue| matches!(node.tree, Tree::Text(_));
+        let is_text = |value: &ScriptValue| matches!(value.tree, Tree::Text(_));
         let fits = value.tree == Tree::Null || each(value).all(is_text);
         self.check_kinds(name, value, "string, array", fits);
     }
@@ -83,7 +83,7 @@ impl KeyFaults {
             let Some(text) = trigger.as_text().filter(|text| !is_dynamic(text)) else { continue };
             let is_known = |known: &&str| known.eq_ignore_ascii_case(text);
             if !TRIGGERS.iter().any(is_known) && !text.eq_ignore_ascii_case("Auto") {
-                let what = words::SETTING_VALUE.with("name", "trigger");
+                let what = phrases::SETTING_VALUE.with("name", "trigger");
                 let what = what.with("value", quoted(text)).with("list", TRIGGERS.join(", "));
                 self.add(trigger.position, with_near(what, text, TRIGGERS.iter().copied()));
             }
@@ -97,7 +97,7 @@ impl KeyFaults {
             if !FORMAT_KEYS.contains(&name.as_str()) && name.chars().count() >= 3 {
                 let near = suggest::nearest(&name, FORMAT_KEYS.iter().copied());
                 if let Some(near) = near.first() {
-                    let what = words::KEY_MISSPELT.with("of", "response_format");
+                    let what = phrases::KEY_MISSPELT.with("of", "response_format");
                     self.add(key.position, what.with("name", quoted(&name)).with("near", *near));
                 }
             }
@@ -105,7 +105,7 @@ impl KeyFaults {
             if let Some(text) = inside.as_text().filter(|_| name == "conversionScope")
                 && !scopes.contains(&text)
             {
-                let what = words::SETTING_VALUE.with("name", "conversionScope");
+                let what = phrases::SETTING_VALUE.with("name", "conversionScope");
                 let what = what.with("value", quoted(text)).with("list", scopes.join(", "));
                 self.add(inside.position, with_near(what, text, scopes));
             }
@@ -113,8 +113,8 @@ impl KeyFaults {
     }
 
     /// `prompt.messages`.
-    pub(super) fn check_declared_form(&mut self, messages: &ScriptValue) {
-        for item in each(messages) {
+    pub(super) fn check_declared_form(&mut self, value: &ScriptValue) {
+        for item in each(value) {
             let fits = match &item.tree {
                 Tree::Text(_) | Tree::Null => true,
                 Tree::Map(pairs) => {
@@ -123,49 +123,53 @@ impl KeyFaults {
                 _ => false,
             };
             if !fits {
-                self.add(item.position, words::MESSAGE_FORM);
+                self.add(item.position, phrases::MESSAGE_FORM);
             }
         }
     }
 
     /// The attributes of an input whose values limit it.
-    pub(super) fn check_attributes(&mut self, about: &ScriptValue) {
-        if let Some(list) = about.get("enum")
+    pub(super) fn check_attributes(&mut self, value: &ScriptValue) {
+        if let Some(list) = value.get("enum")
             && !matches!(list.tree, Tree::List(_) | Tree::Null)
         {
-            self.add(list.position, words::ENUM_NO_LIST);
+            self.add(list.position, phrases::ENUM_NO_LIST);
         }
-        if let Some(index) = about.get("index")
+        if let Some(index) = value.get("index")
             && let Tree::Number(number) = &index.tree
             && number.as_f64().is_some_and(|number| number < 0.0)
         {
-            self.add(index.position, words::INDEX_NEGATIVE.with("value", number.to_string()));
+            self.add(index.position, phrases::INDEX_NEGATIVE.with("value", number.to_string()));
         }
     }
 
     /// `input: [{a: required}]`, where a map is meant.
-    pub(super) fn check_input_word(&mut self, about: &ScriptValue) {
-        let word = about.as_text().filter(|text| matches!(*text, "required" | "hidden"));
+    pub(super) fn check_input_word(&mut self, value: &ScriptValue) {
+        let word = value.as_text().filter(|text| matches!(*text, "required" | "hidden"));
         if let Some(word) = word {
-            self.add(about.position, words::INPUT_WORD.with("name", word.to_owned()));
+            self.add(value.position, phrases::INPUT_WORD.with("name", word.to_owned()));
         }
     }
 
     /// A value that is set for an input in the head.
-    pub(super) fn check_input_value(&mut self, declared: &DeclaredInput, node: &ScriptValue) {
-        let is_plain = !matches!(&node.tree, Tree::Text(text) if is_dynamic(text));
-        let value = node.to_value();
-        if value.is_null() || node.tag.is_some() || !is_plain {
+    pub(super) fn check_input_value(
+        &mut self,
+        declared: &DeclaredInput,
+        script_value: &ScriptValue,
+    ) {
+        let is_plain = !matches!(&script_value.tree, Tree::Text(text) if is_dynamic(text));
+        let value = script_value.to_value();
+        if value.is_null() || script_value.tag.is_some() || !is_plain {
             return;
         }
         if !input::is_allowed(&declared.choices, &value) {
-            self.add(node.position, not_listed(&declared.name, &value, &declared.choices));
+            self.add(script_value.position, not_listed(&declared.name, &value, &declared.choices));
             return;
         }
         let mut args = Map::new();
         args.insert(declared.name.clone(), value);
         if let Err(why) = fit_args(std::slice::from_ref(declared), &mut args) {
-            self.add(node.position, why.message);
+            self.add(script_value.position, why.message);
         }
     }
 
@@ -177,26 +181,26 @@ impl KeyFaults {
         }
     }
 
-    fn check_required_names(&mut self, schema: &ScriptValue) {
+    fn check_required_names(&mut self, value: &ScriptValue) {
         let combines = ["allOf", "anyOf", "oneOf", "$ref", "patternProperties"];
-        let is_whole = combines.iter().all(|key| schema.get(key).is_none());
-        let properties = schema.get("properties").filter(|it| !it.pairs().is_empty() && is_whole);
+        let is_whole = combines.iter().all(|key| value.get(key).is_none());
+        let properties = value.get("properties").filter(|it| !it.pairs().is_empty() && is_whole);
         if let (Some(properties), Some(Tree::List(names))) =
-            (properties, schema.get("required").map(|node| &node.tree))
+            (properties, value.get("required").map(|node| &node.tree))
         {
             for node in names {
                 let Some(name) = node.as_text().filter(|name| properties.get(name).is_none())
                 else {
                     continue;
                 };
-                let what = words::REQUIRED_UNKNOWN.with("name", quoted(name));
+                let what = phrases::REQUIRED_UNKNOWN.with("name", quoted(name));
                 let known: Vec<String> =
                     properties.pairs().iter().filter_map(|(key, _)| key.key_text()).collect();
                 let known = known.iter().map(String::as_str);
                 self.add(node.position, with_near(what, name, known));
             }
         }
-        match &schema.tree {
+        match &value.tree {
             Tree::List(items) => items.iter().for_each(|item| self.check_required_names(item)),
             Tree::Map(pairs) => pairs.iter().for_each(|(_, it)| self.check_required_names(it)),
             _ => {}

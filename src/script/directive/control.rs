@@ -9,10 +9,10 @@ use super::super::run::limits::limit_error;
 use super::super::run::scope::text_of;
 use super::super::syntax::{ScriptValue, Tree};
 use super::super::text::delimiters::unquote;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// Maximum number of iterations of one loop.
-pub const MOST_TURNS: usize = 100_000;
+pub const MAX_TURNS: usize = 100_000;
 
 /// The node of a named key next to the directive's own key.
 pub fn sibling_node<'a>(called: &CallSyntax<'a>, name: &str) -> Option<&'a ScriptValue> {
@@ -32,10 +32,10 @@ fn subject(called: &CallSyntax<'_>, name: &str) -> Option<ScriptValue> {
 
 /// `$if: condition`, `then:`, `else:`.
 pub async fn run_if(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>) -> CallResult {
-    let condition = subject(&call, "if").ok_or(words::NO_CONDITION)?;
+    let condition = subject(&call, "if").ok_or(phrases::NO_CONDITION)?;
     let inline = call.head.filter(|head| !call.args.is_empty() && head.get("else").is_none());
     let Some(then) = sibling_node(&call, "then").or(inline) else {
-        return Err(words::IF_NEEDS.into());
+        return Err(phrases::IF_NEEDS.into());
     };
     let block = if run.is_condition_true(frame, &condition).await? {
         Some(then)
@@ -50,13 +50,13 @@ pub async fn run_if(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>
 
 /// `$while: condition`, `do:`.
 pub async fn run_while(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>) -> CallResult {
-    let condition = subject(&call, "while").ok_or(words::NO_CONDITION)?;
+    let condition = subject(&call, "while").ok_or(phrases::NO_CONDITION)?;
     let mut turns = 0;
     while run.is_condition_true(frame, &condition).await? {
         run.limits.count_instruction()?;
         turns += 1;
-        if turns > MOST_TURNS {
-            return Err(limit_error(words::TOO_MANY_TURNS.with("most", MOST_TURNS)));
+        if turns > MAX_TURNS {
+            return Err(limit_error(phrases::TOO_MANY_TURNS.with("most", MAX_TURNS)));
         }
         if let Some(block) = sibling_node(&call, "do")
             && !run_iteration(run, frame, block).await?
@@ -73,9 +73,9 @@ pub async fn run_while(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<
 async fn run_iteration(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    block: &ScriptValue,
+    value: &ScriptValue,
 ) -> ScriptResult<bool> {
-    match run.run_block(frame, block).await {
+    match run.run_block(frame, value).await {
         Ok(()) | Err(ScriptFlow::Continue) => Ok(true),
         Err(ScriptFlow::Break) => Ok(false),
         Err(halt) => Err(halt),
@@ -84,7 +84,7 @@ async fn run_iteration(
 
 /// `$for: items`, `do:`, `as:`.
 pub async fn run_for(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>) -> CallResult {
-    let subject = subject(&call, "items").ok_or(words::NO_ITEMS)?;
+    let subject = subject(&call, "items").ok_or(phrases::NO_ITEMS)?;
     let pairs = loop_items(run, frame, &subject).await?;
     let names = match sibling_node(&call, "as") {
         Some(node) => LoopNames::from_value(&node.to_value()),
@@ -131,15 +131,15 @@ impl Default for LoopNames {
 
 impl LoopNames {
     fn from_value(value: &Value) -> LoopNames {
-        let usual = LoopNames::default();
+        let names = LoopNames::default();
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         match value {
-            Value::String(name) => LoopNames { value: name.clone(), ..usual },
+            Value::String(name) => LoopNames { value: name.clone(), ..names },
             _ => LoopNames {
-                value: text("value").unwrap_or(usual.value),
-                index: text("index").unwrap_or(usual.index),
+                value: text("value").unwrap_or(names.value),
+                index: text("index").unwrap_or(names.index),
                 needs_items: text("items").is_some(),
-                items: text("items").unwrap_or(usual.items),
+                items: text("items").unwrap_or(names.items),
             },
         }
     }
@@ -151,9 +151,9 @@ type LoopPairs = Vec<(Value, Value)>;
 async fn loop_items(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    node: &ScriptValue,
+    script_value: &ScriptValue,
 ) -> ScriptResult<LoopPairs> {
-    let value = match &node.tree {
+    let value = match &script_value.tree {
         Tree::Text(text) => {
             let text = text.strip_prefix("?=").unwrap_or(text).trim();
             if let Some(pairs) = range_from_text(run, frame, text).await? {
@@ -172,10 +172,10 @@ async fn loop_items(
                         .map_or(Value::String(text), pair_values),
                 },
                 Some(value) => value,
-                None => return Err(words::NOT_ITEMS.with("what", quoted(text)).into()),
+                None => return Err(phrases::NOT_ITEMS.with("what", quoted(text)).into()),
             }
         }
-        _ => run.evaluate_value(frame, node).await?,
+        _ => run.evaluate_value(frame, script_value).await?,
     };
     match value {
         Value::Array(list) => {
@@ -192,7 +192,7 @@ async fn loop_items(
         },
         Value::Null => Ok(Vec::new()),
         Value::Bool(_) | Value::String(_) => {
-            Err(words::NOT_ITEMS.with("what", quoted(&text_of(&value))).into())
+            Err(phrases::NOT_ITEMS.with("what", quoted(&text_of(&value))).into())
         }
     }
 }
@@ -243,14 +243,14 @@ async fn range_from_text(
 
 fn number_pairs(start: f64, end: f64, step: f64) -> ScriptResult<LoopPairs> {
     if step == 0.0 || !start.is_finite() || !end.is_finite() || !step.is_finite() {
-        return Err(words::NOT_ITEMS.with("what", format!("{start}..{end}")).into());
+        return Err(phrases::NOT_ITEMS.with("what", format!("{start}..{end}")).into());
     }
     let count = ((end - start) / step + 1e-9).floor() + 1.0;
     if count < 1.0 {
         return Ok(Vec::new());
     }
-    if count > MOST_TURNS as f64 {
-        return Err(limit_error(words::TOO_MANY_TURNS.with("most", MOST_TURNS)));
+    if count > MAX_TURNS as f64 {
+        return Err(limit_error(phrases::TOO_MANY_TURNS.with("most", MAX_TURNS)));
     }
     let number = |value: f64| {
         if value.fract() == 0.0 && value.abs() < 9e15 {
@@ -264,8 +264,8 @@ fn number_pairs(start: f64, end: f64, step: f64) -> ScriptResult<LoopPairs> {
 }
 
 fn check_item_count(turns: usize) -> ScriptResult {
-    if turns > MOST_TURNS {
-        Err(limit_error(words::TOO_MANY_TURNS.with("most", MOST_TURNS)))
+    if turns > MAX_TURNS {
+        Err(limit_error(phrases::TOO_MANY_TURNS.with("most", MAX_TURNS)))
     } else {
         Ok(())
     }
@@ -293,7 +293,7 @@ async fn register_handler(
             frame.add_handler(&event, &callback, once, location);
             Ok(None)
         }
-        _ => Err(words::ON_NEEDS.into()),
+        _ => Err(phrases::ON_NEEDS.into()),
     }
 }
 
@@ -355,7 +355,7 @@ pub fn continue_loop(_: &mut Frame, _: ArgValues) -> CallResult {
 /// `$throw: message`.
 pub fn throw(_: &mut Frame, args: ArgValues) -> CallResult {
     let message = args.text("message").unwrap_or_default();
-    Err(words::THROWN.with("message", quoted(&message)).into())
+    Err(phrases::THROWN.with("message", quoted(&message)).into())
 }
 
 /// `$exit` ends the whole run.

@@ -12,11 +12,11 @@ use super::super::run::arguments::ArgValues;
 use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::text_of;
 use super::super::text::json5;
-use avocet_core::i18n::{LocalizedText, cli, script_run as words};
+use avocet_core::i18n::{LocalizedText, cli, script_run as phrases};
 use avocet_core::protocol::{FormField, FormFieldKind};
 
 /// How often an answer that is not accepted is asked for again.
-const MOST_TRIES: usize = 10;
+const MAX_TRIES: usize = 10;
 
 /// The kinds of answers, with the names that scripts use for them, the usual one first.
 const KINDS: &[(InputKind, &[&str])] = &[
@@ -46,7 +46,7 @@ impl InputKind {
         found.map(|(kind, _)| *kind).ok_or_else(|| {
             let list: Vec<&str> =
                 KINDS.iter().filter_map(|(_, names)| names.first().copied()).collect();
-            words::INPUT_KIND.with("kind", quoted(name)).with("list", list.join(", "))
+            phrases::INPUT_KIND.with("kind", quoted(name)).with("list", list.join(", "))
         })
     }
 }
@@ -92,7 +92,7 @@ impl WantedValue {
         Ok(WantedValue {
             text: match text.map(|text| text_of(&text)).filter(|text| !text.trim().is_empty()) {
                 Some(text) => cli::DOCTOR_LINE.with("text", text),
-                None => words::INPUT_OPEN.with("script", asking_script(&frame.manifest)),
+                None => phrases::INPUT_OPEN.with("script", asking_script(&frame.manifest)),
             },
             kind,
             choices,
@@ -108,7 +108,7 @@ impl WantedValue {
         let choices = choices_of(Value::Array(input.choices.clone()));
         let text = match about("description").or(about("title")) {
             Some(said) => {
-                words::INPUT_DESCRIBED.with("name", input.name.clone()).with("text", said)
+                phrases::INPUT_DESCRIBED.with("name", input.name.clone()).with("text", said)
             }
             None => cli::DOCTOR_LINE.with("text", input.name.clone()),
         };
@@ -141,7 +141,7 @@ impl WantedValue {
         if text.is_empty() {
             return match &self.default {
                 Some(default) => Ok(default.clone()),
-                None if self.required => Err(words::INPUT_REQUIRED.into()),
+                None if self.required => Err(phrases::INPUT_REQUIRED.into()),
                 None => Ok(Value::String(text)),
             };
         }
@@ -150,9 +150,9 @@ impl WantedValue {
             InputKind::List => Ok(text.split([',', '，']).map(|item| json!(item.trim())).collect()),
             InputKind::Number => {
                 let number = serde_json::from_str(&text).ok().filter(Value::is_number);
-                number.ok_or_else(|| words::INPUT_NUMBER.into())
+                number.ok_or_else(|| phrases::INPUT_NUMBER.into())
             }
-            InputKind::Object => json5::read(&text).ok_or_else(|| words::INPUT_JSON.into()),
+            InputKind::Object => json5::read(&text).ok_or_else(|| phrases::INPUT_JSON.into()),
         }
     }
 
@@ -170,7 +170,7 @@ impl WantedValue {
                     InputKind::Confirm => vec!["true", "false"],
                     _ => self.choices.iter().map(|(label, _)| label.as_str()).collect(),
                 };
-                Err(words::INPUT_ONE_OF.with("list", quoted(&labels.join(", "))))
+                Err(phrases::INPUT_ONE_OF.with("list", quoted(&labels.join(", "))))
             }
             None => self.value(&InputAnswer::Text(text.to_owned())),
         }
@@ -179,13 +179,13 @@ impl WantedValue {
     /// Asks until an answer is accepted; `None` if the user gives none.
     async fn ask(&self, host: &mut dyn ScriptHost, script: &str) -> Option<Value> {
         let mut text = self.text.clone();
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_TRIES {
             let question = InputQuestion { script: script.to_owned(), text, form: self.form() };
             let answer = host.ask_input(question).await?;
             match self.value(&answer) {
                 Ok(value) => return Some(value),
                 Err(why) => {
-                    text = words::INPUT_WRONG.with("text", self.text.clone()).with("why", why)
+                    text = phrases::INPUT_WRONG.with("text", self.text.clone()).with("why", why)
                 }
             }
         }
@@ -206,8 +206,8 @@ fn choices_of(list: Value) -> Vec<(String, Value)> {
 }
 
 /// The script on whose behalf it is asked.
-fn asking_script(shape: &Manifest) -> String {
-    shape.origin.acts_for.as_ref().unwrap_or(&shape.origin.id).clone()
+fn asking_script(manifest: &Manifest) -> String {
+    manifest.origin.acts_for.as_ref().unwrap_or(&manifest.origin.id).clone()
 }
 
 /// `$input: question` asks the user.
@@ -229,7 +229,7 @@ async fn ask(
     let wanted = WantedValue::read(frame, args)?;
     match wanted.ask(run.host.as_mut(), &asking_script(&frame.manifest)).await {
         Some(value) => Ok((wanted.text, value)),
-        None => Err(ScriptFlow::from(words::INPUT_NO_ANSWER.with("text", wanted.text))),
+        None => Err(ScriptFlow::from(phrases::INPUT_NO_ANSWER.with("text", wanted.text))),
     }
 }
 
@@ -237,15 +237,15 @@ async fn ask(
 /// forms. One without an answer stays missing.
 pub async fn ask_missing_inputs(
     host: &mut dyn ScriptHost,
-    shape: &Manifest,
+    manifest: &Manifest,
     mut args: ScriptArgs,
 ) -> ScriptArgs {
-    let (given, _) = input::bind(&shape.inputs, args.clone());
+    let (given, _) = input::bind(&manifest.inputs, args.clone());
     // Those that have a value of their own are shown with the others, and are not asked for alone.
     let is_given = |name: &str| given.get(name).is_some_and(|value| !value.is_null());
     let open = |input: &&DeclaredInput| input.required && !is_given(&input.name);
-    let preset = |input: &DeclaredInput| shape.own_value(input).cloned();
-    let inputs: Vec<&DeclaredInput> = shape.inputs.iter().filter(open).collect();
+    let preset = |input: &DeclaredInput| manifest.own_value(input).cloned();
+    let inputs: Vec<&DeclaredInput> = manifest.inputs.iter().filter(open).collect();
     if inputs.iter().all(|input| preset(input).is_some()) {
         return args;
     }
@@ -258,8 +258,8 @@ pub async fn ask_missing_inputs(
     };
     let mut fields: Vec<FormField> =
         inputs.iter().zip(&wanted).map(|(input, wanted)| form_field(input, wanted)).collect();
-    for _ in 0..MOST_TRIES {
-        let form = FormQuestion { script: asking_script(shape), fields: fields.clone() };
+    for _ in 0..MAX_TRIES {
+        let form = FormQuestion { script: asking_script(manifest), fields: fields.clone() };
         let values = match host.ask_form(form).await {
             FormAnswer::Filled(values) => values,
             FormAnswer::Cancelled => return args,
@@ -282,7 +282,7 @@ pub async fn ask_missing_inputs(
     }
     for (input, wanted) in inputs.iter().zip(&mut wanted) {
         if wanted.default.is_none() {
-            match wanted.ask(host, shape.id()).await {
+            match wanted.ask(host, manifest.id()).await {
                 Some(value) => args.named.insert(input.name.clone(), value),
                 None => break,
             };

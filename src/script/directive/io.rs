@@ -13,7 +13,7 @@ use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::{text_of, texts_of};
 use super::super::source;
 use super::memory;
-use avocet_core::i18n::{Localize, script_run as words};
+use avocet_core::i18n::{Localize, script_run as phrases};
 use avocet_core::protocol::StepAction;
 
 /// `$exec: {id, args}` runs another script; `$exec: {program, args}` runs a program, without a
@@ -25,7 +25,7 @@ pub async fn exec(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> Ca
     }
     let named = ["id", "filename", "script"];
     let name = named.iter().find_map(|key| args.get(key)).or(args.first());
-    let name = name.filter(|name| name.is_string()).map(text_of).ok_or(words::EXEC_NEEDS)?;
+    let name = name.filter(|name| name.is_string()).map(text_of).ok_or(phrases::EXEC_NEEDS)?;
     let args = match args.get("args") {
         Some(args) => ScriptArgs::from_value(args.clone()),
         None => {
@@ -44,16 +44,16 @@ pub async fn pipe(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> Ca
     let latest = frame.values.latest.clone();
     // The name is the first argument, unless it has its key.
     let first = usize::from(args.get("name").is_none());
-    let mut passed = ArgValues { named: args.to_map(), ..ArgValues::default() };
-    passed.named.shift_remove("name");
+    let mut values = ArgValues { named: args.to_map(), ..ArgValues::default() };
+    values.named.shift_remove("name");
     if !matches!(args.positional.as_slice(), [Value::Object(_)]) {
-        passed.positional = args.positional.into_iter().skip(first).collect();
+        values.positional = args.positional.into_iter().skip(first).collect();
     }
-    passed.add_latest(&latest);
+    values.add_latest(&latest);
     if frame.imports.has_function(&name) {
-        run.call_function(frame, &name, passed).await
+        run.call_function(frame, &name, values).await
     } else {
-        run.call_script(frame, &name, passed.into_script_args()).await.map(Some)
+        run.call_script(frame, &name, values.into_script_args()).await.map(Some)
     }
 }
 
@@ -70,7 +70,7 @@ async fn run_own_step(
     tool: &str,
     args: Map<String, Value>,
 ) -> ScriptResult<String> {
-    let tool = builtin_tools::find(tool).ok_or(words::STEP_BROKEN)?;
+    let tool = builtin_tools::find(tool).ok_or(phrases::STEP_BROKEN)?;
     let permission = frame.step_question(&tool.call_names(tool.id), &args)?;
     Ok(run.host.run_step(tool.step_action(&args)?, permission).await?)
 }
@@ -80,11 +80,11 @@ async fn run_own_step(
 pub async fn write_file(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
     let mut unnamed = args.positional.iter().filter(|value| !value.is_object());
     let path = args.get("path").or_else(|| unnamed.next()).and_then(Value::as_str);
-    let path = expand_variables(&run.host.environment(), path.ok_or(words::WRITE_NEEDS)?)?;
+    let path = expand_variables(&run.host.environment(), path.ok_or(phrases::WRITE_NEEDS)?)?;
     let content = args.get("content").or_else(|| unnamed.next());
     // In a chain, the last result is written.
     let content = content.or_else(|| Some(&frame.values.latest).filter(|latest| !latest.is_null()));
-    let content = match content.ok_or(words::WRITE_NEEDS)? {
+    let content = match content.ok_or(phrases::WRITE_NEEDS)? {
         Value::String(text) => text.clone(),
         value => format!("{}\n", serde_json::to_string_pretty(value).unwrap_or_default()),
     };
@@ -121,7 +121,7 @@ pub async fn list_filenames(run: &mut ScriptRun, frame: &mut Frame, args: ArgVal
 
 /// `$isDir: path` tells whether there is a folder, as a step.
 pub async fn is_dir(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
-    let path = args.text("path").or_else(|| args.text("content")).ok_or(words::FILE_NEEDS)?;
+    let path = args.text("path").or_else(|| args.text("content")).ok_or(phrases::FILE_NEEDS)?;
     let path = expand_variables(&run.host.environment(), &path)?;
     let input = [("path", Value::from(path.as_str())), ("depth", Value::from(1))];
     let input = input.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
@@ -142,7 +142,7 @@ pub async fn is_dir(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> 
 fn expand_variables(environment: &Map<String, Value>, path: &str) -> ScriptResult<String> {
     let value = |name: &str| match environment.get(name) {
         Some(value) => Ok(text_of(value)),
-        None => Err(ScriptFlow::from(words::VARIABLE_CLOSED.with("name", quoted(name)))),
+        None => Err(ScriptFlow::from(phrases::VARIABLE_CLOSED.with("name", quoted(name)))),
     };
     let home = path.strip_prefix("~/");
     let mut out = match home {
@@ -176,7 +176,7 @@ fn expand_variables(environment: &Map<String, Value>, path: &str) -> ScriptResul
 /// `$readFile: path`, as a step that the safety policy judges. A relative path is first resolved
 /// against the script's folder. `pack://id` is read from the knowledge store.
 pub async fn read_file(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
-    let path = args.text("path").ok_or(words::FILE_NEEDS)?;
+    let path = args.text("path").ok_or(phrases::FILE_NEEDS)?;
     if let Some(known) = read_pack_value(run, frame, &path).await? {
         return Ok(Some(known));
     }
@@ -193,15 +193,17 @@ pub async fn read_file(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) 
     let permission = frame.step_question(&names, &input)?;
     input.insert("path".to_owned(), Value::from(found));
     frame.check_not_forbidden(&names, &input)?;
-    let work = StepAction::Tool { name: "file.read".to_owned(), input: Value::Object(input) };
-    Ok(Some(Value::String(run.host.run_step(work, permission).await?)))
+    let tool = StepAction::Tool { name: "file.read".to_owned(), input: Value::Object(input) };
+    Ok(Some(Value::String(run.host.run_step(tool, permission).await?)))
 }
 
 /// The value of a `pack://` address; `None` if the path is not one.
 async fn read_pack_value(run: &mut ScriptRun, frame: &Frame, path: &str) -> CallResult {
     let Some(key) = memory::pack_key(frame, path) else { return Ok(None) };
     let known = run.host.load_value(key).await?;
-    known.map(Some).ok_or_else(|| ScriptFlow::from(words::NO_KNOWLEDGE.with("name", quoted(path))))
+    known
+        .map(Some)
+        .ok_or_else(|| ScriptFlow::from(phrases::NO_KNOWLEDGE.with("name", quoted(path))))
 }
 
 /// The file in the script's folder if it exists there, otherwise the path as written.
@@ -219,12 +221,12 @@ fn resolve_path(run: &ScriptRun, frame: &Frame, path: &str) -> PathBuf {
 
 /// `$fetchUrl: address`, as a step that asks.
 pub async fn fetch_url(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
-    let url = args.text("url").ok_or(words::URL_NEEDS)?;
+    let url = args.text("url").ok_or(phrases::URL_NEEDS)?;
     if let Some(known) = read_pack_value(run, frame, &url).await? {
         return Ok(Some(known));
     }
     if !url.starts_with("http://") && !url.starts_with("https://") {
-        return Err(words::NO_URL.with("url", quoted(&url)).into());
+        return Err(phrases::NO_URL.with("url", quoted(&url)).into());
     }
     let args = ["-fsSL", "--max-time", "30", "--max-filesize", "8000000", "--", &url];
     let work = StepAction::exec("curl", &args);

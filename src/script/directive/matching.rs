@@ -9,7 +9,7 @@ use super::super::run::scope::{is_truthy, text_of};
 use super::super::syntax::ScriptValue;
 use super::super::text::{json5, regex};
 use super::control::sibling_node;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// The name by which a case refers to the value.
 const VALUE: &str = "COND__";
@@ -26,7 +26,7 @@ pub async fn run_match(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<
             }
             None => run.evaluate_value(frame, node).await?,
         },
-        (None, None) => return Err(words::NO_CONDITION.into()),
+        (None, None) => return Err(phrases::NO_CONDITION.into()),
     };
     let named = called.args.iter().find(|arg| arg.name.as_deref() == Some("allMatches"));
     let all = sibling_node(called, "allMatches")
@@ -60,7 +60,7 @@ async fn run_cases(
             if key == "allMatches" {
                 continue;
             }
-            return Err(words::MATCH_NO_COLON.with("key", quoted(&key)).into());
+            return Err(phrases::MATCH_NO_COLON.with("key", quoted(&key)).into());
         };
         if !pattern_matches(run, frame, pattern.trim(), value).await? {
             continue;

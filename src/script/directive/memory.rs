@@ -11,7 +11,7 @@ use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::text_of;
 use super::super::run::tools::MemoryEvent;
 use super::super::run::tools::run_memory_tools;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// The collection of dialogues among the script's own values.
 const CHATS: &str = "chats";
@@ -44,20 +44,20 @@ fn default_database(frame: &Frame) -> String {
 }
 
 /// The key a directive names: a `pack://` address, or an ID with `tbl` and `db` next to it.
-fn key_from_args(frame: &Frame, passed: &ArgValues) -> ScriptResult<PackKey> {
-    let id = passed.get_or_first("id").filter(|id| !id.is_object()).map(text_of);
-    let id = id.filter(|id| !id.is_empty()).ok_or(words::KEEP_NEEDS)?;
+fn key_from_args(frame: &Frame, values: &ArgValues) -> ScriptResult<PackKey> {
+    let id = values.get_or_first("id").filter(|id| !id.is_object()).map(text_of);
+    let id = id.filter(|id| !id.is_empty()).ok_or(phrases::KEEP_NEEDS)?;
     if let Some(key) = pack_key(frame, &id) {
         return Ok(key);
     }
-    Ok(key_with_parts(frame, id, |name| passed.get(name).map(text_of)))
+    Ok(key_with_parts(frame, id, |name| values.get(name).map(text_of)))
 }
 
 /// `$remember: {id, value}` stores a value beyond the run.
 pub async fn remember(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
     let key = key_from_args(frame, &args)?;
     let by_place = args.positional.get(1);
-    let value = args.get("value").or(by_place).cloned().ok_or(words::KEEP_NEEDS)?;
+    let value = args.get("value").or(by_place).cloned().ok_or(phrases::KEEP_NEEDS)?;
     let before = run.host.store_value(key.clone(), Some(value.clone())).await?;
     let (what, before) = match before {
         None => (MemoryEvent::Added, Value::Null),
@@ -80,8 +80,8 @@ pub async fn forget(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> 
     Ok(None)
 }
 
-fn chats_key(frame: &Frame, passed: &ArgValues) -> PackKey {
-    let name = passed.text("id").unwrap_or_default();
+fn chats_key(frame: &Frame, values: &ArgValues) -> PackKey {
+    let name = values.text("id").unwrap_or_default();
     key_with_parts(frame, format!("{CHATS}/{name}"), |_| None)
 }
 
@@ -105,7 +105,7 @@ pub async fn load_chats(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues)
     let list = match run.host.load_value(key).await? {
         None => Vec::new(),
         Some(Value::Array(list)) => list,
-        Some(_) => return Err(words::CHATS_BROKEN.with("name", quoted(&name)).into()),
+        Some(_) => return Err(phrases::CHATS_BROKEN.with("name", quoted(&name)).into()),
     };
     for message in &list {
         let part = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -7,7 +7,7 @@ use super::super::run::arguments::ArgValues;
 use super::super::run::dialogue::DialogueMessage;
 use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::text_of;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// `$AI: {parameters}`: the model answers now.
 pub async fn ai(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
@@ -26,8 +26,8 @@ pub async fn tool(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> Ca
     match name.or_else(|| args.text("name")).as_deref() {
         Some("llm") | None => run.answer(frame, &call).await.map(|_| None),
         Some(name) => {
-            let passed = ArgValues { named: call, ..ArgValues::default() };
-            run.call_script(frame, name, passed.into_script_args()).await.map(Some)
+            let values = ArgValues { named: call, ..ArgValues::default() };
+            run.call_script(frame, name, values.into_script_args()).await.map(Some)
         }
     }
 }
@@ -75,7 +75,7 @@ pub fn push_message(frame: &mut Frame, args: ArgValues) -> CallResult {
 pub fn replace_message(frame: &mut Frame, args: ArgValues) -> CallResult {
     let index = args.get("index").and_then(Value::as_i64).unwrap_or(-1);
     let Some(at) = frame.dialogue.resolve_index(index) else {
-        return Err(words::NO_MESSAGE_AT.with("at", index).into());
+        return Err(phrases::NO_MESSAGE_AT.with("at", index).into());
     };
     let content = given_content(&args);
     let role = args.get("role").map(text_of);

@@ -7,7 +7,7 @@ use super::error::{CallResult, quoted};
 use super::run::arguments::{ArgValues, CallSyntax};
 use super::run::frame::{Frame, ScriptRun};
 use avocet_config::suggest;
-use avocet_core::i18n::{LocalizedText, Phrase, script_help as docs, script_run as words};
+use avocet_core::i18n::{LocalizedText, Phrase, script_help as docs, script_run as phrases};
 
 mod control;
 mod input;
@@ -18,7 +18,7 @@ mod memory;
 mod messages;
 mod values;
 
-pub use control::MOST_TURNS;
+pub use control::MAX_TURNS;
 pub use input::ask_missing_inputs;
 pub use messages::separate;
 
@@ -83,11 +83,11 @@ impl DirectiveSpec {
 const fn local(
     name: &'static str,
     usage: &'static str,
-    about: Phrase,
+    phrase: Phrase,
     flush: Flush,
     run: fn(&mut Frame, ArgValues) -> CallResult,
 ) -> DirectiveSpec {
-    DirectiveSpec { name, usage, about, flush, run: DirectiveFn::Local(run) }
+    DirectiveSpec { name, usage, about: phrase, flush, run: DirectiveFn::Local(run) }
 }
 
 macro_rules! eager {
@@ -212,8 +212,8 @@ pub fn unknown_name_text<'a>(name: &str, own: impl Iterator<Item = &'a str>) -> 
     // A name of two letters is near to any other one.
     let near = if name.chars().count() < 3 { Vec::new() } else { suggest::nearest(name, known) };
     let said = match near.first() {
-        Some(near) => words::NO_DIRECTIVE_NEAR.with("near", quoted(near)),
-        None => words::NO_DIRECTIVE.into(),
+        Some(near) => phrases::NO_DIRECTIVE_NEAR.with("near", quoted(near)),
+        None => phrases::NO_DIRECTIVE.into(),
     };
     said.with("name", quoted(name))
 }

@@ -7,7 +7,7 @@ use super::super::host::ScriptEvent;
 use super::super::run::arguments::ArgValues;
 use super::super::run::frame::{Frame, ScriptRun, add_prompt_messages};
 use super::super::run::scope::{merge, text_of};
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// `$print: value`.
 pub async fn print(run: &mut ScriptRun, _: &mut Frame, args: ArgValues) -> CallResult {
@@ -115,7 +115,7 @@ pub fn push(frame: &mut Frame, args: ArgValues) -> CallResult {
         }
         match list {
             Value::Array(list) => list.push(value),
-            _ => return Err(words::NOT_A_LIST.with("name", name).into()),
+            _ => return Err(phrases::NOT_A_LIST.with("name", name).into()),
         }
     }
     Ok(None)

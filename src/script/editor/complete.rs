@@ -39,10 +39,10 @@ impl Completion {
     fn new(
         label: impl Into<String>,
         kind: CompletionKind,
-        about: Option<PhraseValue>,
+        value: Option<PhraseValue>,
     ) -> Completion {
         let label = label.into();
-        Completion { insert: label.clone(), label, kind, about }
+        Completion { insert: label.clone(), label, kind, about: value }
     }
 }
 
@@ -63,29 +63,29 @@ const ROLES: &[&str] = &["system", "user", "assistant"];
 
 impl EditedScript<'_> {
     /// The proposals at a place, and the part of the text that one replaces.
-    pub fn completions(&self, at: EditorPosition) -> (EditorRange, Vec<Completion>) {
-        let spot = self.spot(at);
-        let manifest = self.manifest(at.line);
+    pub fn completions(&self, position: EditorPosition) -> (EditorRange, Vec<Completion>) {
+        let spot = self.spot(position);
+        let manifest = self.manifest(position.line);
         let manifest = manifest.as_ref();
         let mut start = spot.start;
         let found = match &spot.kind {
             SpotKind::Key(above) => keys(above),
             SpotKind::Value(above) => self.values(above),
             SpotKind::Call => self.calls(manifest),
-            SpotKind::Script => self.scripts_and_calls(&mut start, at),
-            SpotKind::Variable => self.variables(manifest, at),
+            SpotKind::Script => self.scripts_and_calls(&mut start, position),
+            SpotKind::Variable => self.variables(manifest, position),
             SpotKind::Filter => {
                 let own = FILTERS
                     .iter()
                     .map(|name| Completion::new(*name, CompletionKind::Function, None));
                 own.chain(self.functions(manifest, "")).collect()
             }
-            SpotKind::LineStart => self.line_starts(manifest, at.line),
+            SpotKind::LineStart => self.line_starts(manifest, position.line),
             SpotKind::Parameter => parameters(),
             SpotKind::Text => Vec::new(),
         };
-        let end = self.lines.byte_at(at).max(start);
-        (self.lines.range(at.line, start, end), found)
+        let end = self.lines.byte_at(position).max(start);
+        (self.lines.range(position.line, start, end), found)
     }
 
     fn values(&self, above: &[String]) -> Vec<Completion> {
@@ -105,23 +105,27 @@ impl EditedScript<'_> {
         let paths = self.library.paths(self.folder());
         let names = paths.iter().filter_map(|path| file_name(path));
         let built_in = self.library.built_in().map(str::to_owned);
-        let mut out: Vec<Completion> = Vec::new();
+        let mut completions: Vec<Completion> = Vec::new();
         for name in names.chain(built_in) {
-            if out.iter().all(|known| known.label != name) {
-                out.push(Completion::new(name, CompletionKind::Script, None));
+            if completions.iter().all(|known| known.label != name) {
+                completions.push(Completion::new(name, CompletionKind::Script, None));
             }
         }
-        out
+        completions
     }
 
     /// After `->` and `[[@` a directive can follow as well; a tool may be a built-in one.
-    fn scripts_and_calls(&self, start: &mut usize, at: EditorPosition) -> Vec<Completion> {
+    fn scripts_and_calls(&self, start: &mut usize, position: EditorPosition) -> Vec<Completion> {
         // A path is replaced from its last part on.
-        let typed = self.lines.get(at.line).get(*start..self.lines.byte_at(at)).unwrap_or_default();
+        let typed = self
+            .lines
+            .get(position.line)
+            .get(*start..self.lines.byte_at(position))
+            .unwrap_or_default();
         *start += typed.rfind('/').map_or(0, |slash| slash + 1);
         let mut out = self.scripts();
-        let in_head = self.head.as_ref().is_some_and(|head| head.contains(&at.line));
-        if in_head && keys_above(&self.lines, at).iter().any(|key| key == "tools") {
+        let in_head = self.head.as_ref().is_some_and(|head| head.contains(&position.line));
+        if in_head && keys_above(&self.lines, position).iter().any(|key| key == "tools") {
             let tools = run::builtin_tools().map(|(id, _)| id);
             out.extend(tools.map(|id| Completion::new(id, CompletionKind::Function, None)));
         }
@@ -146,24 +150,25 @@ impl EditedScript<'_> {
         rows.chain(self.functions(manifest, "$")).collect()
     }
 
-    fn variables(&self, manifest: Option<&Manifest>, at: EditorPosition) -> Vec<Completion> {
+    fn variables(&self, manifest: Option<&Manifest>, position: EditorPosition) -> Vec<Completion> {
         let names = self.names(manifest).variables;
-        let mut out: Vec<Completion> = names
+        let mut completions: Vec<Completion> = names
             .into_iter()
             .map(|name| Completion::new(name, CompletionKind::Variable, None))
             .collect();
-        let spot = self.spot(at);
-        let before = self.lines.get(at.line).get(..spot.start).unwrap_or_default();
+        let spot = self.spot(position);
+        let before = self.lines.get(position.line).get(..spot.start).unwrap_or_default();
         if before.ends_with("[[") {
             for mark in MARKS.iter().filter(|mark| mark.form.starts_with("[[")) {
                 let inside = mark.form.trim_start_matches("[[").trim_end_matches("]]");
-                let row = Completion::new(mark.form, CompletionKind::Mark, Some(mark.about.into()));
-                out.push(Completion { insert: inside.to_owned(), ..row });
+                let completion =
+                    Completion::new(mark.form, CompletionKind::Mark, Some(mark.about.into()));
+                completions.push(Completion { insert: inside.to_owned(), ..completion });
             }
         } else if before.contains("?=") || before.contains("$") {
-            out.extend(self.functions(manifest, "$"));
+            completions.extend(self.functions(manifest, "$"));
         }
-        out
+        completions
     }
 
     fn line_starts(&self, manifest: Option<&Manifest>, line: u32) -> Vec<Completion> {
@@ -190,17 +195,17 @@ impl EditedScript<'_> {
 }
 
 fn keys(above: &[String]) -> Vec<Completion> {
-    let row = |row: &SettingSpec| Completion {
-        insert: format!("{}: ", row.name),
-        ..Completion::new(row.name, CompletionKind::Setting, Some(row.about.into()))
+    let row = |spec: &SettingSpec| Completion {
+        insert: format!("{}: ", spec.name),
+        ..Completion::new(spec.name, CompletionKind::Setting, Some(spec.about.into()))
     };
     key_table(above).iter().map(row).collect()
 }
 
 fn parameters() -> Vec<Completion> {
-    let row = |row: &SettingSpec| Completion {
-        insert: format!("{}=", row.name),
-        ..Completion::new(row.name, CompletionKind::Setting, Some(row.about.into()))
+    let row = |spec: &SettingSpec| Completion {
+        insert: format!("{}=", spec.name),
+        ..Completion::new(spec.name, CompletionKind::Setting, Some(spec.about.into()))
     };
     PARAMETERS.iter().map(row).collect()
 }

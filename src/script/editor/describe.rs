@@ -22,15 +22,15 @@ pub struct HoverText {
     pub about: Vec<PhraseValue>,
 }
 
-fn describe_setting(row: &SettingSpec) -> (String, Vec<PhraseValue>) {
-    let kinds = if row.choices.is_empty() { row.types } else { row.choices };
-    (format!("{}: {}", row.name, kinds.join(" | ")), vec![row.about.into()])
+fn describe_setting(spec: &SettingSpec) -> (String, Vec<PhraseValue>) {
+    let kinds = if spec.choices.is_empty() { spec.types } else { spec.choices };
+    (format!("{}: {}", spec.name, kinds.join(" | ")), vec![spec.about.into()])
 }
 
 impl EditedScript<'_> {
     /// What the name at a place means.
-    pub fn hover(&self, at: EditorPosition) -> Option<HoverText> {
-        let spot = self.spot(at);
+    pub fn hover(&self, position: EditorPosition) -> Option<HoverText> {
+        let spot = self.spot(position);
         let manifest = self.manifest(u32::MAX);
         let manifest = manifest.as_ref();
         let (code, about) = match &spot.kind {
@@ -54,12 +54,16 @@ impl EditedScript<'_> {
                 self.describe_variable(spot.word, manifest)?
             }
         };
-        Some(HoverText { range: self.lines.range(at.line, spot.start, spot.end), code, about })
+        Some(HoverText {
+            range: self.lines.range(position.line, spot.start, spot.end),
+            code,
+            about,
+        })
     }
 
     /// Where the name at a place is defined: a file, and a place in it.
-    pub fn definition(&self, at: EditorPosition) -> Option<(PathBuf, EditorRange)> {
-        let spot = self.spot(at);
+    pub fn definition(&self, position: EditorPosition) -> Option<(PathBuf, EditorRange)> {
+        let spot = self.spot(position);
         let manifest = self.manifest(u32::MAX);
         let manifest = manifest.as_ref();
         let here = |range| Some((self.path.to_owned(), range));
@@ -117,13 +121,13 @@ impl EditedScript<'_> {
     ) -> Option<(String, Vec<PhraseValue>)> {
         let input = manifest.and_then(|manifest| manifest.inputs.iter().find(|it| it.name == name));
         let said = input.and_then(|input| input.about.get("description")?.as_str());
-        let mut about: Vec<PhraseValue> = said.into_iter().map(PhraseValue::from).collect();
+        let mut values: Vec<PhraseValue> = said.into_iter().map(PhraseValue::from).collect();
         if let Some(range) = self.place_set(name) {
-            about.push(docs::HOVER_SET_AT.with("line", range.start.line + 1).into());
+            values.push(docs::HOVER_SET_AT.with("line", range.start.line + 1).into());
         } else if GIVEN.contains(&name) {
-            about.push(docs::HOVER_GIVEN.into());
+            values.push(docs::HOVER_GIVEN.into());
         }
-        (!about.is_empty()).then(|| (name.to_owned(), about))
+        (!values.is_empty()).then(|| (name.to_owned(), values))
     }
 
     fn script_file(

@@ -78,13 +78,13 @@ impl<'a> EditedScript<'a> {
             Err(fault) => vec![fault],
         };
         let own = self.path.display().to_string();
-        let of = |fault: LocatedError| match &fault.location {
+        let of = |error: LocatedError| match &error.location {
             Some(at) if at.file == own => {
                 let range = self.lines.range_of(at.position);
-                EditorFault { range, message: fault.message }
+                EditorFault { range, message: error.message }
             }
             // A fault of another file is reported at the beginning, with its place.
-            _ => EditorFault { range: self.lines.range(0, 0, 0), message: fault.localized() },
+            _ => EditorFault { range: self.lines.range(0, 0, 0), message: error.localized() },
         };
         faults.into_iter().map(of).collect()
     }
@@ -102,8 +102,8 @@ impl<'a> EditedScript<'a> {
         manifest.map(|manifest| KnownNames::of(manifest, self.library)).unwrap_or_default()
     }
 
-    fn spot(&self, at: EditorPosition) -> Spot<'a> {
-        spot_at(&self.lines, at, self.head.as_ref())
+    fn spot(&self, position: EditorPosition) -> Spot<'a> {
+        spot_at(&self.lines, position, self.head.as_ref())
     }
 
     fn folder(&self) -> &Path {

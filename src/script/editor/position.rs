@@ -38,8 +38,8 @@ impl<'a> SourceLines<'a> {
     }
 
     /// The byte of the line that a position is at.
-    pub fn byte_at(&self, at: EditorPosition) -> usize {
-        byte_of_utf16(self.get(at.line), at.character)
+    pub fn byte_at(&self, position: EditorPosition) -> usize {
+        byte_of_utf16(self.get(position.line), position.character)
     }
 
     pub fn position(&self, line: u32, byte: usize) -> EditorPosition {
@@ -52,12 +52,12 @@ impl<'a> SourceLines<'a> {
     }
 
     /// What an error at this place is about: a key, or the rest of the line.
-    pub fn range_of(&self, place: SourcePosition) -> EditorRange {
+    pub fn range_of(&self, position: SourcePosition) -> EditorRange {
         // An end that is missing is reported below the last line.
         let last = u32::try_from(self.lines.len().saturating_sub(1)).unwrap_or(u32::MAX);
-        let line = place.line.saturating_sub(1).min(last);
+        let line = position.line.saturating_sub(1).min(last);
         let text = self.get(line);
-        let column = usize::try_from(place.column.saturating_sub(1)).unwrap_or(0);
+        let column = usize::try_from(position.column.saturating_sub(1)).unwrap_or(0);
         let start = text.char_indices().nth(column).map_or(text.len(), |(at, _)| at);
         let rest = text.get(start..).unwrap_or_default();
         let key = rest.split_once(':').map(|(key, _)| key).filter(|key| {
@@ -75,11 +75,11 @@ pub fn replace_range(text: &str, range: EditorRange, by: &str) -> String {
     [part(0, start), by, part(end, text.len())].concat()
 }
 
-fn offset(text: &str, at: EditorPosition) -> usize {
+fn offset(text: &str, position: EditorPosition) -> usize {
     let mut start = 0;
     for (number, line) in text.split_inclusive('\n').enumerate() {
-        if u32::try_from(number) == Ok(at.line) {
-            return start + byte_of_utf16(line.trim_end_matches(['\n', '\r']), at.character);
+        if u32::try_from(number) == Ok(position.line) {
+            return start + byte_of_utf16(line.trim_end_matches(['\n', '\r']), position.character);
         }
         start += line.len();
     }

@@ -56,12 +56,12 @@ fn word_around(line: &str, at: usize, is_part: fn(char) -> bool) -> (usize, usiz
 /// The word at a place, and what it means there. `head` are the lines of the head.
 pub fn spot_at<'a>(
     lines: &SourceLines<'a>,
-    at: EditorPosition,
+    position: EditorPosition,
     head: Option<&std::ops::Range<u32>>,
 ) -> Spot<'a> {
-    let line = lines.get(at.line);
-    let byte = lines.byte_at(at);
-    let in_head = head.is_some_and(|head| head.contains(&at.line));
+    let line = lines.get(position.line);
+    let byte = lines.byte_at(position);
+    let in_head = head.is_some_and(|head| head.contains(&position.line));
     let of = |kind: SpotKind, (start, end): (usize, usize)| {
         let word = line.get(start..end).unwrap_or_default();
         Spot { kind, word, start, end }
@@ -72,7 +72,7 @@ pub fn spot_at<'a>(
     let before = line.get(..plain.0).unwrap_or_default();
     let word = line.get(plain.0..plain.1).unwrap_or_default();
     if in_head {
-        return match head_kind(lines, at.line, before) {
+        return match head_kind(lines, position.line, before) {
             SpotKind::Value(keys) if is_script_value(&keys) => of(SpotKind::Script, wide),
             kind => of(kind, plain),
         };
@@ -110,10 +110,10 @@ fn is_script_value(keys: &[String]) -> bool {
 }
 
 /// The keys of the head above the value at a place, the closest first.
-pub(super) fn keys_above(lines: &SourceLines<'_>, at: EditorPosition) -> Vec<String> {
-    let line = lines.get(at.line);
-    let (start, _) = word_around(line, lines.byte_at(at), is_word);
-    match head_kind(lines, at.line, line.get(..start).unwrap_or_default()) {
+pub(super) fn keys_above(lines: &SourceLines<'_>, position: EditorPosition) -> Vec<String> {
+    let line = lines.get(position.line);
+    let (start, _) = word_around(line, lines.byte_at(position), is_word);
+    match head_kind(lines, position.line, line.get(..start).unwrap_or_default()) {
         SpotKind::Value(keys) | SpotKind::Key(keys) => keys,
         _ => Vec::new(),
     }

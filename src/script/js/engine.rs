@@ -15,12 +15,12 @@ use super::task::{JsLimits, JsScope, JsTask, ScopeUpdate, TaskEnd, TaskEvent};
 use super::time_limit::TimeLimit;
 use crate::error::ScriptError;
 use avocet_core::deadline::with_timeout;
-use avocet_core::i18n::script as words;
+use avocet_core::i18n::script as phrases;
 
 /// The call that asks the runtime to wait: `setTimeout`.
 pub const PAUSE: &str = "#pause";
 /// How long after the time limit an engine may take to notice it.
-const GRACE: Duration = Duration::from_secs(2);
+const GRACE_PERIOD: Duration = Duration::from_secs(2);
 /// Stack of the thread; the engine's own limit is far lower.
 const THREAD_STACK: usize = 8 * 1024 * 1024;
 
@@ -50,7 +50,7 @@ impl Engine {
     /// the machine: no memory, no thread.
     pub fn start(limits: JsLimits, stop: CancellationToken) -> Result<Engine, ScriptError> {
         let time_limit = Arc::new(TimeLimit::new(limits.time, stop));
-        let failed = |why: String| words::ENGINE_START.with("why", why);
+        let failed = |why: String| phrases::ENGINE_START.with("why", why);
         let mut core =
             EngineCore::new(limits, &time_limit).map_err(|why| failed(why.to_string()))?;
         let (requests, inbox) = mpsc::channel();
@@ -108,9 +108,9 @@ impl JsRun {
     /// gone.
     pub async fn next(&mut self) -> TaskEvent {
         let limits = self.engine.limits;
-        match with_timeout(limits.time * 2 + GRACE, self.events.recv()).await {
+        match with_timeout(limits.time * 2 + GRACE_PERIOD, self.events.recv()).await {
             Ok(Some(event)) => event,
-            Ok(None) => end_event(Err(words::ENGINE_GONE.into())),
+            Ok(None) => end_event(Err(phrases::ENGINE_GONE.into())),
             // A native call that cannot be interrupted: its thread is abandoned.
             Err(_) => {
                 self.engine.shared.time_limit.close();

@@ -16,10 +16,10 @@ use super::task::{
 };
 use super::time_limit::TimeLimit;
 use crate::error::{ScriptError, quoted};
-use avocet_core::i18n::script as words;
+use avocet_core::i18n::script as phrases;
 
 /// Maximum number of `console.log` lines per order.
-const MOST_LINES: usize = 1000;
+const MAX_LINES: usize = 1000;
 
 /// What JavaScript threw, and where.
 type Thrown = (String, Option<JsPlace>);
@@ -49,7 +49,7 @@ pub(super) fn end_event(outcome: Result<TaskOutcome, ScriptError>) -> TaskEvent 
 }
 
 pub(super) fn time_limit_error(limits: JsLimits) -> ScriptError {
-    ScriptError::limit(words::ENGINE_TIME.with("seconds", format_seconds(limits.time)))
+    ScriptError::limit(phrases::ENGINE_TIME.with("seconds", format_seconds(limits.time)))
 }
 
 fn format_seconds(time: Duration) -> String {
@@ -156,11 +156,11 @@ impl EnteredEngine<'_, '_> {
     }
 
     /// Forwards an event; true when the engine has more to do for it.
-    fn forward_event(&mut self, told: PreludeEvent, lines: &mut usize) -> bool {
-        match told {
+    fn forward_event(&mut self, event: PreludeEvent, lines: &mut usize) -> bool {
+        match event {
             PreludeEvent::Log { run, text } => {
                 *lines += 1;
-                if *lines <= MOST_LINES
+                if *lines <= MAX_LINES
                     && let Some(said) = self.state.listeners.get(&run)
                 {
                     let _ = said.send(TaskEvent::Log(text));
@@ -207,7 +207,7 @@ impl EnteredEngine<'_, '_> {
             OutcomeKind::Missing => Ok(TaskOutcome::NoFunction(text(value))),
             OutcomeKind::Invalid => Ok(TaskOutcome::Invalid(text(value))),
             OutcomeKind::Thrown => Err(self.thrown_error(&text(value))),
-            OutcomeKind::Stuck => Err(words::ENGINE_STUCK.into()),
+            OutcomeKind::Stuck => Err(phrases::ENGINE_STUCK.into()),
         }
     }
 
@@ -217,11 +217,11 @@ impl EnteredEngine<'_, '_> {
             time_limit_error(self.state.limits)
         } else if why.contains("out of memory") {
             let megabytes = self.state.limits.memory / (1024 * 1024);
-            ScriptError::limit(words::ENGINE_MEMORY.with("megabytes", megabytes))
+            ScriptError::limit(phrases::ENGINE_MEMORY.with("megabytes", megabytes))
         } else if why.contains("call stack size exceeded") || why.contains("stack overflow") {
-            ScriptError::limit(words::ENGINE_STACK)
+            ScriptError::limit(phrases::ENGINE_STACK)
         } else {
-            words::ENGINE_THREW.with("why", quoted(why.trim_end_matches('.'))).into()
+            phrases::ENGINE_THREW.with("why", quoted(why.trim_end_matches('.'))).into()
         }
     }
 

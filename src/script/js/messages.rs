@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::task::{JsTask, ModuleKind, ScopeChanges, ScopeUpdate};
 use crate::error::{ScriptError, quoted};
-use avocet_core::i18n::script as words;
+use avocet_core::i18n::script as phrases;
 
 #[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
 static HALF_CHARACTER: LazyLock<Regex> =
@@ -28,16 +28,16 @@ pub(super) fn read_events(text: &str) -> Result<Vec<PreludeEvent>, ScriptError> 
     serde_json::from_str(&whole).map_err(|error| {
         let why = error.to_string();
         if why.contains("recursion limit") {
-            ScriptError::limit(words::ENGINE_DEEP.with("most", DEEPEST))
+            ScriptError::limit(phrases::ENGINE_DEEP.with("most", MAX_DEPTH))
         } else {
-            words::ENGINE_THREW.with("why", quoted(&why)).into()
+            phrases::ENGINE_THREW.with("why", quoted(&why)).into()
         }
     })
 }
 
 /// How deep a value that JavaScript passes out may be nested; the rest of what can be read holds
 /// the event around it.
-const DEEPEST: usize = 120;
+const MAX_DEPTH: usize = 120;
 
 /// An event of the prelude.
 #[derive(Deserialize)]
@@ -81,8 +81,8 @@ pub(super) struct PreludeChanges {
 }
 
 impl From<PreludeChanges> for ScopeChanges {
-    fn from(told: PreludeChanges) -> ScopeChanges {
-        ScopeChanges { set: told.set, removed: told.gone }
+    fn from(changes: PreludeChanges) -> ScopeChanges {
+        ScopeChanges { set: changes.set, removed: changes.gone }
     }
 }
 
@@ -144,7 +144,9 @@ pub(super) fn answer_json(id: u64, result: Result<Value, String>, scope: &ScopeU
 fn request_json(request: &Value, scope: &ScopeUpdate) -> String {
     let ScopeUpdate { set, removed, is_whole, names } = scope;
     let json = |part: serde_json::Result<String>| part.unwrap_or_else(|_| "null".to_owned());
-    let (set, removed) = (json(serde_json::to_string(set)), json(serde_json::to_string(removed)));
+    let set = json(serde_json::to_string(set));
+    let removed = json(serde_json::to_string(removed));
+
     let names = json(serde_json::to_string(names));
     format!(
         r#"{{"request":{request},"set":{set},"gone":{removed},"reset":{is_whole},"names":{names}}}"#

@@ -24,7 +24,7 @@ pub use expression::JsExpression;
 pub use names::names_read;
 pub use source::{UnsupportedLanguage, function_name, function_source};
 pub use task::{
-    JsLimits, JsPlace, JsScope, JsTask, MOST_SECONDS, ModuleKind, RuntimeCall, ScopeChanges,
+    JsLimits, JsPlace, JsScope, JsTask, MAX_SECONDS, ModuleKind, RuntimeCall, ScopeChanges,
     ScopeUpdate, TaskEnd, TaskEvent, TaskOutcome,
 };
 

@@ -8,9 +8,9 @@ use super::task::JsPlace;
 const PRELUDE: &str = include_str!("prelude.js");
 const BUILTINS: &str = include_str!("builtins.js");
 /// Maximum number of random bytes of one call.
-const MOST_RANDOM: usize = 64 * 1024;
+const MAX_RANDOM: usize = 64 * 1024;
 /// Longest value that is passed in or out, in bytes of its JSON.
-const MOST_VALUE: usize = 16 * 1024 * 1024;
+const MAX_VALUE: usize = 16 * 1024 * 1024;
 
 /// The functions of the prelude.
 pub(super) struct Prelude<'c, 'js> {
@@ -30,7 +30,7 @@ pub(super) fn install(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     let builtins: Function<'_> = ctx.eval(BUILTINS)?;
     let compile = Function::new(ctx.clone(), compile_named)?;
     let random = Function::new(ctx.clone(), random_bytes)?;
-    let made: Object<'_> = make.call((MOST_VALUE, compile, random, builtins, platform()))?;
+    let made: Object<'_> = make.call((MAX_VALUE, compile, random, builtins, platform()))?;
     let functions = NAMES.map(|name| made.get(name)).into_iter();
     let functions: Vec<Function<'_>> = functions.collect::<rquickjs::Result<_>>()?;
     ctx.store_userdata(functions).map_err(|_| rquickjs::Error::Unknown)?;
@@ -71,7 +71,9 @@ fn stack_place(line: &str) -> Option<JsPlace> {
     let place = place.rsplit(['(', ' ']).next()?;
     let (rest, column) = place.rsplit_once(':')?;
     let (file, line) = rest.rsplit_once(':')?;
-    let (is_function, line) = (file.starts_with("fn:"), line.parse::<u32>().ok()?);
+    let is_function = file.starts_with("fn:");
+    let line = line.parse::<u32>().ok()?;
+
     // The prelude puts a line above a function.
     let line = if is_function { line.saturating_sub(1).max(1) } else { line };
     let place = JsPlace { file: file.to_owned(), line, column: column.parse().ok()? };
@@ -100,7 +102,7 @@ fn platform() -> &'static str {
 }
 
 fn random_bytes(count: usize) -> Vec<u8> {
-    let mut bytes = vec![0; count.min(MOST_RANDOM)];
+    let mut bytes = vec![0; count.min(MAX_RANDOM)];
     match getrandom::fill(&mut bytes) {
         Ok(()) => bytes,
         Err(_) => Vec::new(),

@@ -23,14 +23,14 @@ pub struct JsLimits {
 }
 
 /// How long JavaScript may compute, in seconds.
-pub const MOST_SECONDS: u8 = 5;
+pub const MAX_SECONDS: u8 = 5;
 
 impl Default for JsLimits {
     fn default() -> JsLimits {
         JsLimits {
             memory: 64 * 1024 * 1024,
             stack: 512 * 1024,
-            time: Duration::from_secs(MOST_SECONDS.into()),
+            time: Duration::from_secs(MAX_SECONDS.into()),
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::error::{LocatedError, Location, quoted};
 use super::super::syntax::{ScriptValue, Tree};
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// One entry of `import`.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,26 +61,26 @@ pub enum Export {
 
 /// Reads `import`; entries that are wrong are added to the faults.
 pub fn parse_imports(
-    node: Option<&ScriptValue>,
+    script_value: Option<&ScriptValue>,
     file: &str,
-    faults: &mut Vec<LocatedError>,
+    errors: &mut Vec<LocatedError>,
 ) -> Vec<Import> {
-    let entries = node.map(entries).unwrap_or_default();
+    let entries = script_value.map(entries).unwrap_or_default();
     let read = entries.into_iter().map(|entry| match entry {
         LinkEntry::Name(item, name) => parse_import(name, None, file, item),
         LinkEntry::Pair(key, value) => parse_import_pair(key, value, file),
         LinkEntry::Wrong(item) => Err(invalid_entry_error(item, file)),
     });
-    keep_faults(read, faults)
+    keep_faults(read, errors)
 }
 
 /// Reads `export`; entries that are wrong are added to the faults.
 pub fn parse_exports(
-    node: &ScriptValue,
+    script_value: &ScriptValue,
     file: &str,
-    faults: &mut Vec<LocatedError>,
+    errors: &mut Vec<LocatedError>,
 ) -> Vec<Export> {
-    let read = entries(node).into_iter().map(|entry| match entry {
+    let read = entries(script_value).into_iter().map(|entry| match entry {
         LinkEntry::Name(item, name) => parse_export(name, None, file, item),
         LinkEntry::Pair(key, value) => {
             let name = key.key_text().ok_or_else(|| invalid_entry_error(key, file))?;
@@ -88,7 +88,7 @@ pub fn parse_exports(
         }
         LinkEntry::Wrong(item) => Err(invalid_entry_error(item, file)),
     });
-    keep_faults(read, faults)
+    keep_faults(read, errors)
 }
 
 /// One entry of `import` or `export`.
@@ -98,32 +98,32 @@ enum LinkEntry<'n> {
     Wrong(&'n ScriptValue),
 }
 
-fn entries(node: &ScriptValue) -> Vec<LinkEntry<'_>> {
-    match &node.tree {
+fn entries(script_value: &ScriptValue) -> Vec<LinkEntry<'_>> {
+    match &script_value.tree {
         Tree::Null => Vec::new(),
-        Tree::Text(name) => vec![LinkEntry::Name(node, name)],
+        Tree::Text(name) => vec![LinkEntry::Name(script_value, name)],
         Tree::Map(pairs) => pairs.iter().map(|(key, value)| LinkEntry::Pair(key, value)).collect(),
         Tree::List(items) => {
-            let of = |item: &ScriptValue| !matches!(item.tree, Tree::Null | Tree::List(_));
+            let of = |value: &ScriptValue| !matches!(value.tree, Tree::Null | Tree::List(_));
             let entry = |item| if of(item) { entries(item) } else { vec![LinkEntry::Wrong(item)] };
             items.iter().flat_map(entry).collect()
         }
-        Tree::Bool(_) | Tree::Number(_) => vec![LinkEntry::Wrong(node)],
+        Tree::Bool(_) | Tree::Number(_) => vec![LinkEntry::Wrong(script_value)],
     }
 }
 
 fn keep_faults<T>(
     read: impl Iterator<Item = Result<T, LocatedError>>,
-    faults: &mut Vec<LocatedError>,
+    errors: &mut Vec<LocatedError>,
 ) -> Vec<T> {
-    read.filter_map(|entry| entry.map_err(|fault| faults.push(fault)).ok()).collect()
+    read.filter_map(|entry| entry.map_err(|fault| errors.push(fault)).ok()).collect()
 }
 
 fn parse_export(
     name: &str,
     value: Option<&ScriptValue>,
     file: &str,
-    at: &ScriptValue,
+    script_value: &ScriptValue,
 ) -> Result<Export, LocatedError> {
     if name == "." {
         return Ok(Export::Itself);
@@ -133,27 +133,28 @@ fn parse_export(
             let alias = value.and_then(ScriptValue::as_text).map(strip_dollar);
             Ok(Export::Function { name: own.to_owned(), alias })
         }
-        None => parse_import(name, value, file, at).map(Export::Import),
+        None => parse_import(name, value, file, script_value).map(Export::Import),
     }
 }
 
 fn parse_import_pair(
-    key: &ScriptValue,
+    script_value: &ScriptValue,
     value: &ScriptValue,
     file: &str,
 ) -> Result<Import, LocatedError> {
-    let name = key.key_text().ok_or_else(|| invalid_entry_error(key, file))?;
-    parse_import(&name, Some(value), file, key)
+    let name = script_value.key_text().ok_or_else(|| invalid_entry_error(script_value, file))?;
+    parse_import(&name, Some(value), file, script_value)
 }
 
 fn parse_import(
     name: &str,
     value: Option<&ScriptValue>,
     file: &str,
-    at: &ScriptValue,
+    script_value: &ScriptValue,
 ) -> Result<Import, LocatedError> {
-    let spot = Location::new(file, at.position);
-    let kind = import_kind(name).map_err(|what| LocatedError::with_location(what, spot.clone()))?;
+    let location = Location::new(file, script_value.position);
+    let kind =
+        import_kind(name).map_err(|what| LocatedError::with_location(what, location.clone()))?;
     let mut quiet = false;
     let picks = match value {
         None => Picks::All,
@@ -173,16 +174,16 @@ fn parse_import(
         Picks::Selected(names) if names.is_empty() => Picks::All,
         other => other,
     };
-    Ok(Import { kind, picks, skips_init: quiet, location: spot })
+    Ok(Import { kind, picks, skips_init: quiet, location })
 }
 
 fn parse_picks(
-    items: &[ScriptValue],
+    values: &[ScriptValue],
     file: &str,
     quiet: &mut bool,
 ) -> Result<Vec<ImportPick>, LocatedError> {
     let mut out = Vec::new();
-    for item in items {
+    for item in values {
         match &item.tree {
             Tree::Text(name) => {
                 out.push(ImportPick { name: strip_dollar(name), alias: None, template: false });
@@ -217,7 +218,7 @@ fn import_kind(name: &str) -> Result<ImportKind, avocet_core::i18n::LocalizedTex
     let (_, ending) = path.rsplit_once('.').unwrap_or(("", ""));
     let foreign = ["rb:", "py:", "python:", "ruby:"];
     if matches!(ending, "rb" | "py") || foreign.iter().any(|prefix| name.starts_with(prefix)) {
-        return Err(words::FOREIGN_LANGUAGE.with("name", quoted(name)));
+        return Err(phrases::FOREIGN_LANGUAGE.with("name", quoted(name)));
     }
     Ok(match ending {
         "js" | "mjs" | "cjs" => ImportKind::File(name.to_owned()),
@@ -231,6 +232,6 @@ pub fn strip_dollar(name: &str) -> String {
     name.strip_prefix('$').unwrap_or(name).to_owned()
 }
 
-fn invalid_entry_error(node: &ScriptValue, file: &str) -> LocatedError {
-    LocatedError::with_location(words::LINK_UNCLEAR, Location::new(file, node.position))
+fn invalid_entry_error(value: &ScriptValue, file: &str) -> LocatedError {
+    LocatedError::with_location(phrases::LINK_UNCLEAR, Location::new(file, value.position))
 }

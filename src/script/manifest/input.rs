@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::error::{LocatedError, SourcePosition, quoted};
 use super::super::syntax::{ScriptValue, Tree};
 use super::super::text::{delimiters, json5};
-use avocet_core::i18n::{LocalizedText, cli, script_run as words};
+use avocet_core::i18n::{LocalizedText, cli, script_run as phrases};
 
 /// One declared input.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,12 +46,13 @@ pub fn parse_inputs(input: Option<&Value>) -> Vec<DeclaredInput> {
 }
 
 /// The places of what `input` holds that declares nothing.
-pub fn wrong_entries(input: &ScriptValue) -> Vec<SourcePosition> {
-    let is_wrong =
-        |node: &&ScriptValue| !matches!(node.tree, Tree::Text(_) | Tree::Number(_) | Tree::Map(_));
-    match &input.tree {
+pub fn wrong_entries(value: &ScriptValue) -> Vec<SourcePosition> {
+    let is_wrong = |script_value: &&ScriptValue| {
+        !matches!(script_value.tree, Tree::Text(_) | Tree::Number(_) | Tree::Map(_))
+    };
+    match &value.tree {
         Tree::List(items) => items.iter().filter(is_wrong).map(|item| item.position).collect(),
-        Tree::Bool(_) | Tree::Number(_) => vec![input.position],
+        Tree::Bool(_) | Tree::Number(_) => vec![value.position],
         Tree::Null | Tree::Text(_) | Tree::Map(_) => Vec::new(),
     }
 }
@@ -164,14 +165,14 @@ impl ScriptArgs {
     }
 
     /// Adds arguments that were typed to those that were piped; what is typed wins.
-    pub fn extend(&mut self, inputs: &[DeclaredInput], typed: ScriptArgs) {
+    pub fn extend(&mut self, inputs: &[DeclaredInput], args: ScriptArgs) {
         let place = self.positional.len();
         let is_surplus = place > 0 && input_at(inputs, place).is_none();
-        match typed.positional.as_slice() {
+        match args.positional.as_slice() {
             [Value::String(text)] if is_surplus => self.message = Some(text.clone()),
-            _ => self.positional.extend(typed.positional),
+            _ => self.positional.extend(args.positional),
         }
-        self.named.extend(typed.named);
+        self.named.extend(args.named);
     }
 }
 
@@ -276,13 +277,13 @@ pub fn check<'a>(
         match known(&input.name) {
             None | Some(Value::Null) if input.required => {
                 return Err(LocatedError::new(
-                    words::INPUT_MISSING.with("name", quoted(&input.name)),
+                    phrases::INPUT_MISSING.with("name", quoted(&input.name)),
                 ));
             }
             Some(value) if !value.is_null() && !is_allowed(&input.choices, value) => {
                 let list: Vec<String> = input.choices.iter().map(plain_text).collect();
                 return Err(LocatedError::new(
-                    words::INPUT_NOT_LISTED
+                    phrases::INPUT_NOT_LISTED
                         .with("name", quoted(&input.name))
                         .with("value", quoted(&plain_text(value)))
                         .with("list", quoted(&list.join(", "))),

@@ -7,7 +7,7 @@ use super::input::DeclaredInput;
 use crate::error::{LocatedError, quoted};
 use crate::template::print;
 use crate::text::json5;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InputType {
@@ -47,7 +47,7 @@ pub fn fit_args(
             Some(fitting) => *value = fitting,
             None => {
                 let kind = input.about.get("type").map(print::text).unwrap_or_default();
-                let said = words::INPUT_TYPE.with("name", quoted(&input.name));
+                let said = phrases::INPUT_TYPE.with("name", quoted(&input.name));
                 let said = said.with("type", quoted(&kind));
                 return Err(LocatedError::new(said.with("value", quoted(&print::text(value)))));
             }

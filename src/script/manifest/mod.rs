@@ -12,7 +12,7 @@ use super::permission::CallNames;
 use super::source::{ScriptLibrary, ScriptOrigin, ScriptSource};
 use super::syntax::{ScriptValue, Tree};
 use super::tool_protocol::{Param, ToolHelp};
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 
 pub mod imports;
 pub mod input;
@@ -23,7 +23,7 @@ pub use input::DeclaredInput;
 pub use input_type::fit_args;
 
 /// Longest chain of `type:` and `extends:`.
-const LONGEST: usize = 16;
+const MAX_LENGTH: usize = 16;
 /// Types that only classify a script and do not refer to another script.
 const PLAIN_TYPES: &[&str] = &[
     "type", "lib", "script", "function", "agent", "app", "tool", "toolset", "package", "prompt",
@@ -175,7 +175,7 @@ impl Manifest {
     pub fn interface(&self) -> [LocalizedText; 2] {
         let shown = |input: &DeclaredInput| {
             let name = if input.required {
-                words::REQUIRED.with("name", input.name.clone()).to_string()
+                phrases::REQUIRED.with("name", input.name.clone()).to_string()
             } else {
                 input.name.clone()
             };
@@ -186,13 +186,13 @@ impl Manifest {
         };
         let inputs: Vec<String> = self.inputs.iter().map(shown).collect();
         let takes = if inputs.is_empty() {
-            words::TAKES_NOTHING.into()
+            phrases::TAKES_NOTHING.into()
         } else {
-            words::TAKES.with("inputs", inputs.join("; "))
+            phrases::TAKES.with("inputs", inputs.join("; "))
         };
         let gives = match self.output() {
-            Some(output) => words::GIVES.with("output", output.to_string()),
-            None => words::GIVES_TEXT.into(),
+            Some(output) => phrases::GIVES.with("output", output.to_string()),
+            None => phrases::GIVES_TEXT.into(),
         };
         [takes, gives]
     }
@@ -234,8 +234,8 @@ impl Loading<'_> {
         let wrong =
             manifest.front_matter.get("input").map(input::wrong_entries).unwrap_or_default();
         self.faults.extend(wrong.into_iter().map(|place| {
-            let at = Location::new(&manifest.origin.file, place);
-            LocatedError::with_location(words::INPUT_NO_LIST, at)
+            let location = Location::new(&manifest.origin.file, place);
+            LocatedError::with_location(phrases::INPUT_NO_LIST, location)
         }));
         manifest.inputs = input::parse_inputs(manifest.config.get("input"));
         manifest
@@ -247,7 +247,7 @@ impl Loading<'_> {
             return None;
         }
         let found = self.library.find(kind, &manifest.origin.folder);
-        let is_type = |front: &ScriptValue| front.get("type").is_some();
+        let is_type = |value: &ScriptValue| value.get("type").is_some();
         let is_plain = PLAIN_TYPES.contains(&kind);
         let source = match found {
             // A script without a type of its own is not a type: the word stays a label.
@@ -261,7 +261,7 @@ impl Loading<'_> {
             Err(_) if is_plain => return None,
             Err(_) => {
                 self.fault(
-                    words::NO_TYPE.with("name", super::error::quoted(kind)),
+                    phrases::NO_TYPE.with("name", super::error::quoted(kind)),
                     manifest,
                     "type",
                 );
@@ -271,7 +271,7 @@ impl Loading<'_> {
         let base = self.load_once(source, manifest, "type")?;
         if !base.has_type("type") {
             self.fault(
-                words::NOT_A_TYPE.with("name", super::error::quoted(kind)),
+                phrases::NOT_A_TYPE.with("name", super::error::quoted(kind)),
                 manifest,
                 "type",
             );
@@ -297,8 +297,8 @@ impl Loading<'_> {
         manifest: &Manifest,
         key: &str,
     ) -> Option<Manifest> {
-        if self.seen.contains(&source.origin.file) || self.seen.len() >= LONGEST {
-            self.fault(words::CIRCLE.with("name", source.origin.file.clone()), manifest, key);
+        if self.seen.contains(&source.origin.file) || self.seen.len() >= MAX_LENGTH {
+            self.fault(phrases::CIRCLE.with("name", source.origin.file.clone()), manifest, key);
             return None;
         }
         self.seen.push(source.origin.file.clone());
@@ -307,8 +307,8 @@ impl Loading<'_> {
         Some(base)
     }
 
-    fn fault(&mut self, what: LocalizedText, manifest: &Manifest, key: &str) {
-        self.faults.push(LocatedError::with_location(what, value_location(manifest, key)));
+    fn fault(&mut self, text: LocalizedText, manifest: &Manifest, key: &str) {
+        self.faults.push(LocatedError::with_location(text, value_location(manifest, key)));
     }
 }
 
@@ -333,23 +333,23 @@ pub fn key_location(manifest: &Manifest, key: &str) -> Location {
 /// The declarations of one file, without its bases.
 fn parse_declarations(
     origin: &ScriptOrigin,
-    front: ScriptValue,
-    body: Vec<ScriptValue>,
-    faults: &mut Vec<LocatedError>,
+    value: ScriptValue,
+    values: Vec<ScriptValue>,
+    errors: &mut Vec<LocatedError>,
 ) -> Manifest {
-    let mut config = match front.to_value() {
+    let mut config = match value.to_value() {
         Value::Object(config) => config,
         _ => Map::new(),
     };
     normalise_input(&mut config);
-    let (functions, items) = split_body(origin, body, faults);
-    let imports = imports::parse_imports(front.get("import"), &origin.file, faults);
+    let (functions, items) = split_body(origin, values, errors);
+    let imports = imports::parse_imports(value.get("import"), &origin.file, errors);
     let exports =
-        front.get("export").map(|node| imports::parse_exports(node, &origin.file, faults));
+        value.get("export").map(|node| imports::parse_exports(node, &origin.file, errors));
     Manifest {
         origin: origin.clone(),
         config,
-        front_matter: front,
+        front_matter: value,
         types: Vec::new(),
         inputs: Vec::new(),
         body: items,
@@ -362,13 +362,13 @@ fn parse_declarations(
 /// The functions of a script, and its instructions.
 fn split_body(
     origin: &ScriptOrigin,
-    body: Vec<ScriptValue>,
-    faults: &mut Vec<LocatedError>,
+    values: Vec<ScriptValue>,
+    errors: &mut Vec<LocatedError>,
 ) -> (Vec<DeclaredFunction>, Vec<Instruction>) {
     let file: Arc<str> = Arc::from(origin.file.as_str());
     let mut functions = Vec::new();
     let mut items = Vec::new();
-    for node in body {
+    for node in values {
         match (node.tag.as_deref(), &node.tree) {
             (Some("fn" | "fn#"), Tree::Text(source)) => functions.push(DeclaredFunction {
                 source: source.clone(),
@@ -377,9 +377,9 @@ fn split_body(
                 first_line: node.text_below,
             }),
             (Some(tag), _) => {
-                let what = words::UNKNOWN_TAG.with("tag", super::error::quoted(tag));
-                let at = Location::new(&origin.file, node.position);
-                faults.push(LocatedError::with_location(what, at));
+                let what = phrases::UNKNOWN_TAG.with("tag", super::error::quoted(tag));
+                let location = Location::new(&origin.file, node.position);
+                errors.push(LocatedError::with_location(what, location));
             }
             (None, _) => items.push(Instruction { node, file: file.clone() }),
         }
@@ -403,19 +403,19 @@ fn normalise_input(config: &mut Map<String, Value>) {
 const OWN: &[&str] = &["_id", "type", "extends", "import", "export", "创", "签"];
 
 /// Merges a script over its base: its own settings win, the base's instructions come first.
-fn merge_over_base(base: Manifest, child: Manifest) -> Manifest {
-    let mut config = child.config;
-    for (key, value) in base.config {
+fn merge_over_base(manifest: Manifest, child_manifest: Manifest) -> Manifest {
+    let mut config = child_manifest.config;
+    for (key, value) in manifest.config {
         if !OWN.contains(&key.as_str()) {
             merge_setting(&mut config, key, value);
         }
     }
     Manifest {
         config,
-        body: base.body.into_iter().chain(child.body).collect(),
-        functions: base.functions.into_iter().chain(child.functions).collect(),
-        imports: base.imports.into_iter().chain(child.imports).collect(),
-        ..child
+        body: manifest.body.into_iter().chain(child_manifest.body).collect(),
+        functions: manifest.functions.into_iter().chain(child_manifest.functions).collect(),
+        imports: manifest.imports.into_iter().chain(child_manifest.imports).collect(),
+        ..child_manifest
     }
 }
 

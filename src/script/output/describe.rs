@@ -7,9 +7,9 @@ use crate::template::print;
 use avocet_core::text::one_line;
 
 /// Depth of the fields that are described.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// Longest description, in bytes.
-const LONGEST: usize = 64 * 1024;
+const MAX_LENGTH: usize = 64 * 1024;
 
 /// The value `output` asks for, a field per line, in the words of the published engine: `* "name" is
 /// a required text string representing full name`.
@@ -37,7 +37,7 @@ pub fn describe_field(name: &str, about: &Map<String, Value>, required: bool) ->
 
 /// The fields of an object, or the items of a list, below it.
 fn write_parts(about: &Map<String, Value>, name: Option<&str>, depth: usize, out: &mut String) {
-    if out.len() > LONGEST || depth > DEEPEST {
+    if out.len() > MAX_LENGTH || depth > MAX_DEPTH {
         return;
     }
     let indent = "  ".repeat(depth);

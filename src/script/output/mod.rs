@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::error::{ScriptError, quoted};
 use super::syntax;
 use super::text::json5;
-use avocet_core::i18n::script as words;
+use avocet_core::i18n::script as phrases;
 
 mod describe;
 mod natural_object;
@@ -21,13 +21,13 @@ pub use sample::sample;
 pub use schema::{check, misspelt_type, misspelt_type_name, normalize, schema_fault};
 
 /// Longest text that is parsed, in bytes.
-const LONGEST: usize = 16 * 1024 * 1024;
+const MAX_LENGTH: usize = 16 * 1024 * 1024;
 
 /// The value of a reply. `kind` is `response_format.type`; `output` is the script's description of
 /// its result. The error names the format, and the path that does not match.
 pub fn convert(kind: &str, text: &str, output: Option<&Value>) -> Result<Value, ScriptError> {
-    if text.len() > LONGEST {
-        return Err(ScriptError::limit(words::OUTPUT_LONG.with("limit", LONGEST)));
+    if text.len() > MAX_LENGTH {
+        return Err(ScriptError::limit(phrases::OUTPUT_LONG.with("limit", MAX_LENGTH)));
     }
     let schema = output.filter(|output| !output.is_null()).map(normalize);
     let value = match kind.trim().to_ascii_lowercase().as_str() {
@@ -35,7 +35,7 @@ pub fn convert(kind: &str, text: &str, output: Option<&Value>) -> Result<Value, 
         "yaml" | "yml" => parse_yaml(text, schema.as_ref())?,
         "nobj" => natural_object::parse(text, schema.as_ref())?,
         "text" | "" => Value::from(text),
-        other => return Err(words::OUTPUT_KIND.with("kind", quoted(other)).into()),
+        other => return Err(phrases::OUTPUT_KIND.with("kind", quoted(other)).into()),
     };
     if let Some(schema) = &schema {
         check(&value, schema)?;
@@ -60,7 +60,7 @@ fn parse_json(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> 
     }
     parse_scalar(bare, schema).ok_or_else(|| {
         let why = format!("{first}");
-        words::OUTPUT_NOT
+        phrases::OUTPUT_NOT
             .with("form", "JSON")
             .with("why", quoted(&why))
             .with("text", quoted(text))
@@ -93,7 +93,7 @@ fn parse_yaml(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> 
     let value = syntax::parse_yaml(bare).map_err(|said| {
         // The parser's own words, without the sentence it adds for a script.
         let why = said.value("why").cloned().unwrap_or_else(|| said.clone().into());
-        words::OUTPUT_NOT.with("form", "YAML").with("why", why).with("text", quoted(text))
+        phrases::OUTPUT_NOT.with("form", "YAML").with("why", why).with("text", quoted(text))
     })?;
     match value {
         Value::String(_) | Value::Null => Ok(parse_scalar(bare, schema).unwrap_or(value)),

@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use crate::error::{ScriptError, quoted};
 use crate::text::json5;
-use avocet_core::i18n::script as words;
+use avocet_core::i18n::script as phrases;
 
 /// Deepest nesting of objects.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// The separators between the items of a list on one line.
 const BETWEEN: &[char] = &[',', '，', '、', ';', '；'];
 
@@ -21,7 +21,7 @@ pub(super) fn parse(text: &str, schema: Option<&Value>) -> Result<Value, ScriptE
     let lines: Vec<Line<'_>> =
         bare.lines().filter(|line| !line.trim().is_empty()).map(Line::parse).collect();
     parse_by_type(&lines, bare, schema.unwrap_or(&empty), 0)
-        .ok_or_else(|| words::OUTPUT_NO_FIELD.with("text", quoted(text)).into())
+        .ok_or_else(|| phrases::OUTPUT_NO_FIELD.with("text", quoted(text)).into())
 }
 
 /// One line without its leading signs.
@@ -80,7 +80,7 @@ fn normalize_name(name: &str) -> String {
 }
 
 fn parse_by_type(lines: &[Line<'_>], text: &str, schema: &Value, depth: usize) -> Option<Value> {
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return None;
     }
     let kind = match schema.get("type").and_then(Value::as_str) {
@@ -150,22 +150,25 @@ fn parse_object(lines: &[Line<'_>], schema: &Value, depth: usize) -> Option<Valu
 }
 
 /// The value of a field: the text after its colon, and the lines below it.
-fn parse_field(first: &str, own: &[Line<'_>], about: &Value, depth: usize) -> Option<Value> {
+fn parse_field(first: &str, own_lines: &[Line<'_>], about: &Value, depth: usize) -> Option<Value> {
     let kind = about.get("type").and_then(Value::as_str);
     match kind {
-        Some("object") => parse_by_type(own, first, about, depth + 1),
-        Some("array") => Some(parse_list(own, first, about.get("items"), depth)),
+        Some("object") => parse_by_type(own_lines, first, about, depth + 1),
+        Some("array") => Some(parse_list(own_lines, first, about.get("items"), depth)),
         Some(kind @ ("number" | "integer" | "boolean")) => {
-            parse_scalar(first, kind).or_else(|| parse_scalar(own.first()?.text, kind))
+            parse_scalar(first, kind).or_else(|| parse_scalar(own_lines.first()?.text, kind))
         }
-        None if first.is_empty() && !own.is_empty() && own.iter().all(|line| line.is_marked) => {
-            Some(parse_list(own, first, None, depth))
+        None if first.is_empty()
+            && !own_lines.is_empty()
+            && own_lines.iter().all(|line| line.is_marked) =>
+        {
+            Some(parse_list(own_lines, first, None, depth))
         }
         _ => {
             let lines: Vec<&str> = [first]
                 .into_iter()
                 .filter(|first| !first.is_empty())
-                .chain(own.iter().map(|line| line.text))
+                .chain(own_lines.iter().map(|line| line.text))
                 .collect();
             let text = lines.join("\n");
             Some(Value::from(strip_emphasis(&text)))

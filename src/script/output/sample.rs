@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::schema;
 
 /// Deepest nesting of a sample.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// A value that follows a schema; a plain map without one.
 pub fn sample(schema: Option<&Value>) -> Value {
@@ -21,7 +21,7 @@ fn sample_at(schema: &Value, depth: usize) -> Value {
     let properties = schema.get("properties").and_then(Value::as_object);
     match kind {
         Some("array") => match schema.get("items") {
-            Some(items) if depth < DEEPEST => json!([sample_at(items, depth + 1)]),
+            Some(items) if depth < MAX_DEPTH => json!([sample_at(items, depth + 1)]),
             _ => json!([]),
         },
         Some("number" | "integer") => schema.get("minimum").cloned().unwrap_or_else(|| json!(0)),
@@ -29,7 +29,7 @@ fn sample_at(schema: &Value, depth: usize) -> Value {
         Some("null") => Value::Null,
         Some("string") => json!("text"),
         _ => {
-            let fields = properties.into_iter().flatten().filter(|_| depth < DEEPEST);
+            let fields = properties.into_iter().flatten().filter(|_| depth < MAX_DEPTH);
             let fields = fields.map(|(name, about)| (name.clone(), sample_at(about, depth + 1)));
             Value::Object(fields.collect::<Map<_, _>>())
         }

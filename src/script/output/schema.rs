@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{ScriptError, quoted};
 use avocet_config::suggest;
-use avocet_core::i18n::{LocalizedText, script as words};
+use avocet_core::i18n::{LocalizedText, script as phrases};
 
 /// Depth to which a schema is normalised; deeper parts stay unchanged.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 /// Keys that make a map a schema rather than a list of fields.
 const SCHEMA_WORDS: &[&str] = &[
     "type",
@@ -41,7 +41,7 @@ pub fn normalize(output: &Value) -> Value {
 }
 
 fn normalize_field(value: &Value, depth: usize) -> Value {
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return value.clone();
     }
     match value {
@@ -70,7 +70,7 @@ pub fn misspelt_type_name(name: &str) -> Option<LocalizedText> {
     let types = ["object", "array", "string", "number", "integer", "boolean", "null"];
     let near = suggest::nearest(name, types).first().copied();
     let near = near.filter(|_| type_name(name).is_none())?;
-    Some(words::OUTPUT_TYPE.with("name", quoted(name)).with("near", near))
+    Some(phrases::OUTPUT_TYPE.with("name", quoted(name)).with("near", near))
 }
 
 /// True when a map is a schema of a value; a field may itself be called `type`, but then its value
@@ -166,11 +166,13 @@ pub fn schema_fault(output: &Value) -> Option<ScriptError> {
 }
 
 fn compile(schema: &Value) -> Result<(Schemas, SchemaIndex), ScriptError> {
-    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+    let mut schemas = Schemas::new();
+    let mut compiler = Compiler::new();
+
     compiler.set_default_draft(Draft::V2020_12);
     compiler.use_loader(Box::new(NoLoader));
     let why = |error: boon::CompileError| {
-        ScriptError::from(words::OUTPUT_SCHEMA.with("why", quoted(&format!("{error:#}"))))
+        ScriptError::from(phrases::OUTPUT_SCHEMA.with("why", quoted(&format!("{error:#}"))))
     };
     compiler.add_resource("output.json", schema.clone()).map_err(why)?;
     let index = compiler.compile("output.json", &mut schemas).map_err(why)?;
@@ -201,5 +203,5 @@ fn validation_error(error: &ValidationError<'_, '_>) -> ScriptError {
     let path = deepest.instance_location.to_string();
     let path = if path.is_empty() { "/".to_owned() } else { path };
     let why = deepest.kind.to_string();
-    words::OUTPUT_MISFIT.with("path", quoted(&path)).with("why", quoted(&why)).into()
+    phrases::OUTPUT_MISFIT.with("path", quoted(&path)).with("why", quoted(&why)).into()
 }

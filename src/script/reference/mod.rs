@@ -122,7 +122,8 @@ impl Part {
                 (title, forms.iter().map(row).collect())
             }
             Part::Directives => {
-                let row = |it: &directive::DirectiveSpec| PageRow::pair(it.signature(), it.about);
+                let row =
+                    |spec: &directive::DirectiveSpec| PageRow::pair(spec.signature(), spec.about);
                 (docs::TITLE_DIRECTIVES, directive::TABLE.iter().map(row).collect())
             }
             Part::Filters => {
@@ -149,12 +150,12 @@ impl Part {
     }
 }
 
-fn key_row(key: &SettingSpec) -> PageRow {
-    match key.name {
+fn key_row(spec: &SettingSpec) -> PageRow {
+    match spec.name {
         "trigger" => {
-            PageRow::pair(key.name, key.about.with("list", run::tools::TRIGGERS.join(" ")))
+            PageRow::pair(spec.name, spec.about.with("list", run::tools::TRIGGERS.join(" ")))
         }
-        name => PageRow::pair(name, key.about),
+        name => PageRow::pair(name, spec.about),
     }
 }
 

@@ -33,16 +33,16 @@ pub fn json_schema() -> Value {
     })
 }
 
-fn english(about: Phrase) -> String {
-    about.with("list", TRIGGERS.join(" ")).to_string()
+fn english(phrase: Phrase) -> String {
+    phrase.with("list", TRIGGERS.join(" ")).to_string()
 }
 
-fn properties(rows: &[SettingSpec]) -> Map<String, Value> {
-    rows.iter().map(|row| (row.name.to_owned(), setting_schema(row))).collect()
+fn properties(specs: &[SettingSpec]) -> Map<String, Value> {
+    specs.iter().map(|row| (row.name.to_owned(), setting_schema(row))).collect()
 }
 
-fn setting_schema(row: &SettingSpec) -> Value {
-    let mut schema = match row.name {
+fn setting_schema(spec: &SettingSpec) -> Value {
+    let mut schema = match spec.name {
         "parameters" => json!({ "type": "object", "properties": properties(PARAMETERS) }),
         "input" => json!({ "anyOf": [
             { "type": "string" },
@@ -57,12 +57,12 @@ fn setting_schema(row: &SettingSpec) -> Value {
             { "type": "array", "items": { "type": ["string", "object"] } },
             { "type": "object", "additionalProperties": { "$ref": "#/$defs/tool" } },
         ] }),
-        _ if row.types.is_empty() => json!({}),
-        _ if row.choices.is_empty() => json!({ "type": row.types }),
+        _ if spec.types.is_empty() => json!({}),
+        _ if spec.choices.is_empty() => json!({ "type": spec.types }),
         _ => {
-            let mut kinds = vec![json!({ "enum": row.choices })];
-            kinds.extend(row.types.iter().filter(|kind| **kind != "string").map(|kind| {
-                match (row.name, *kind) {
+            let mut kinds = vec![json!({ "enum": spec.choices })];
+            kinds.extend(spec.types.iter().filter(|kind| **kind != "string").map(|kind| {
+                match (spec.name, *kind) {
                     ("shouldThink", "object") => {
                         json!({ "type": kind, "properties": properties(THINK_KEYS) })
                     }
@@ -72,7 +72,7 @@ fn setting_schema(row: &SettingSpec) -> Value {
             json!({ "anyOf": kinds })
         }
     };
-    schema["description"] = json!(english(row.about));
+    schema["description"] = json!(english(spec.about));
     schema
 }
 

@@ -1,8 +1,8 @@
 //! The forms of texts, and the limits of a run, each with what it means.
 
-use crate::js::MOST_SECONDS;
-use crate::run::dialogue::MOST_LINES;
-use crate::run::limits::{DEEPEST, DEEPEST_CALLS, MOST_CALLS, MOST_ROUNDS, MOST_STEPS};
+use crate::js::MAX_SECONDS;
+use crate::run::dialogue::MAX_LINES;
+use crate::run::limits::{MAX_CALLS, MAX_CALLS_DEPTH, MAX_DEPTH, MAX_ROUNDS, MAX_STEPS};
 use crate::{directive, syntax, template, wasm};
 use avocet_core::i18n::{Phrase, script_help as docs};
 
@@ -13,8 +13,8 @@ pub struct SyntaxForm {
     pub about: Phrase,
 }
 
-const fn form(form: &'static str, about: Phrase) -> SyntaxForm {
-    SyntaxForm { form, about }
+const fn form(form: &'static str, phrase: Phrase) -> SyntaxForm {
+    SyntaxForm { form, about: phrase }
 }
 
 /// The prefixes of a text.
@@ -41,17 +41,17 @@ pub const MARKS: &[SyntaxForm] = &[
 
 /// What ends a run that exceeds it.
 pub const LIMITS: &[(Phrase, usize)] = &[
-    (docs::LIMIT_SIZE, syntax::MOST >> 20),
-    (docs::LIMIT_INSTRUCTIONS, MOST_STEPS),
-    (docs::LIMIT_TURNS, directive::MOST_TURNS),
-    (docs::LIMIT_CALLS, MOST_CALLS),
-    (docs::LIMIT_DEPTH, DEEPEST),
-    (docs::LIMIT_NESTED, DEEPEST_CALLS),
-    (docs::LIMIT_MESSAGES, MOST_LINES),
-    (docs::LIMIT_LEVELS, syntax::DEEPEST),
-    (docs::LIMIT_EXPRESSION, MOST_SECONDS as usize),
-    (docs::LIMIT_RENDERED, template::MOST_OUTPUT >> 20),
-    (docs::LIMIT_TOOL_ROUNDS, MOST_ROUNDS),
+    (docs::LIMIT_SIZE, syntax::MAX_BYTES >> 20),
+    (docs::LIMIT_INSTRUCTIONS, MAX_STEPS),
+    (docs::LIMIT_TURNS, directive::MAX_TURNS),
+    (docs::LIMIT_CALLS, MAX_CALLS),
+    (docs::LIMIT_DEPTH, MAX_DEPTH),
+    (docs::LIMIT_NESTED, MAX_CALLS_DEPTH),
+    (docs::LIMIT_MESSAGES, MAX_LINES),
+    (docs::LIMIT_LEVELS, syntax::MAX_DEPTH),
+    (docs::LIMIT_EXPRESSION, MAX_SECONDS as usize),
+    (docs::LIMIT_RENDERED, template::MAX_OUTPUT >> 20),
+    (docs::LIMIT_TOOL_ROUNDS, MAX_ROUNDS),
     (docs::LIMIT_WASM_MEMORY, wasm::MEMORY >> 20),
-    (docs::LIMIT_TEMPLATE, template::LONGEST >> 10),
+    (docs::LIMIT_TEMPLATE, template::MAX_LENGTH >> 10),
 ];

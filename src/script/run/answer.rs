@@ -8,7 +8,7 @@ use super::dialogue::{DialogueMessage, SystemParts};
 use super::frame::{Frame, ScriptRun};
 use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
 use super::tools::{ToolQuestion, answer_with_tools, run_after_answer_tools};
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 use avocet_core::protocol::Truncation;
 
 impl ScriptRun {
@@ -122,7 +122,7 @@ fn returned_part(part: &str, content: Value, reply: &ScriptReply) -> ScriptResul
         "thinking" => Ok(thinking.unwrap_or_default()),
         name => all.shift_remove(name).ok_or_else(|| {
             let known = ["content", "finishReason", "stop", "thinking"].join(", ");
-            words::RETURN_NAME.with("name", quoted(name)).with("list", known).into()
+            phrases::RETURN_NAME.with("name", quoted(name)).with("list", known).into()
         }),
     }
 }

@@ -8,7 +8,7 @@ use super::super::permission::CallNames;
 use super::super::tool_protocol::{Param, ToolHelp};
 use super::frame::ScriptRun;
 use super::scope::texts_of;
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 use avocet_core::protocol::StepAction;
 
 /// One of the program's own tools, as it is described to a model.
@@ -123,7 +123,7 @@ impl BuiltinTool {
             return Ok(StepAction::Tool { name: self.id.to_owned(), input: json!(args) });
         }
         let program = args.get("program").and_then(Value::as_str).map(str::trim);
-        let program = program.filter(|it| !it.is_empty()).ok_or(words::EXEC_PROGRAM)?;
+        let program = program.filter(|it| !it.is_empty()).ok_or(phrases::EXEC_PROGRAM)?;
         Ok(StepAction::Exec { program: program.to_owned(), args: texts_of(args.get("args")) })
     }
 
@@ -132,10 +132,10 @@ impl BuiltinTool {
         &self,
         run: &mut ScriptRun,
         args: &Map<String, Value>,
-        permission: Option<LocalizedText>,
+        text: Option<LocalizedText>,
     ) -> ScriptResult<Value> {
         run.limits.count_instruction()?;
-        Ok(Value::String(run.host.run_step(self.step_action(args)?, permission).await?))
+        Ok(Value::String(run.host.run_step(self.step_action(args)?, text).await?))
     }
 }
 

@@ -25,7 +25,7 @@ use super::model_call::note_once;
 use super::scope::text_of;
 use super::script_tool::ToolKind;
 use super::unread_args::unread_names;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 impl ScriptRun {
     /// Runs a call as an instruction: its value is the last result.
@@ -45,25 +45,25 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         name: &str,
-        passed: ArgValues,
+        values: ArgValues,
     ) -> CallResult {
         match frame.imports.callee(name) {
             Some(Callee::Js { name, .. }) => {
-                call_js(self, frame, &name, passed.into_function_args()).await
+                call_js(self, frame, &name, values.into_function_args()).await
             }
             Some(Callee::Wasm { module, name }) => {
-                frame.imports.call_wasm(module, &name, &passed.into_function_args()).map(Some)
+                frame.imports.call_wasm(module, &name, &values.into_function_args()).map(Some)
             }
             Some(Callee::Script(shape)) => {
-                let args = passed.into_script_args();
+                let args = values.into_script_args();
                 let names = shape.call_names(shape.id(), [name]);
                 frame.check_permission(self.host.as_mut(), &names, &args.named).await?;
                 self.run_manifest(&frame.permissions, shape, args).await.map(Some)
             }
             Some(Callee::Interact(shape)) => {
-                let message = passed.text("message").unwrap_or_default();
+                let message = values.text("message").unwrap_or_default();
                 let names = shape.call_names(shape.id(), [name]);
-                frame.check_permission(self.host.as_mut(), &names, &passed.to_map()).await?;
+                frame.check_permission(self.host.as_mut(), &names, &values.to_map()).await?;
                 interact(self, frame, shape, Map::new(), message).await.map(Some)
             }
             Some(Callee::OtherScript { module, name: inside }) => {
@@ -71,7 +71,7 @@ impl ScriptRun {
                 frame.check_not_denied(&names, &Map::new())?;
                 let name = inside;
                 let Some(mut other) = frame.imports.take_module(module) else { return Ok(None) };
-                let came = Box::pin(self.call_function(&mut other, &name, passed)).await;
+                let came = Box::pin(self.call_function(&mut other, &name, values)).await;
                 frame.imports.put_module(module, other);
                 came
             }
@@ -80,8 +80,8 @@ impl ScriptRun {
     }
 
     /// `[[@id(args)]]` and `[[@$name(args)]]`.
-    pub async fn invoke(&mut self, frame: &mut Frame, invoke: &CallMark) -> ScriptResult<Value> {
-        let CallMark { name, directive, args } = invoke;
+    pub async fn invoke(&mut self, frame: &mut Frame, mark: &CallMark) -> ScriptResult<Value> {
+        let CallMark { name, directive, args } = mark;
         if *directive {
             return Ok(call(self, frame, CallSyntax::new(name, args))
                 .await?
@@ -124,8 +124,8 @@ impl ScriptRun {
                 let names = CallNames::new(name, []).denied_as(frame.imports.original_name(name));
                 frame.check_permission(self.host.as_mut(), &names, &args.named).await?;
                 let ScriptArgs { positional, named, .. } = args;
-                let passed = ArgValues { positional, named, passed_variables: Map::new() };
-                return Ok(self.call_function(frame, name, passed).await?.unwrap_or(Value::Null));
+                let values = ArgValues { positional, named, passed_variables: Map::new() };
+                return Ok(self.call_function(frame, name, values).await?.unwrap_or(Value::Null));
             }
             let found = ToolKind::find(frame, &self.library, name);
             let names = match &found {
@@ -146,13 +146,13 @@ impl ScriptRun {
     pub async fn run_manifest(
         &mut self,
         callers: &[Arc<Value>],
-        shape: Arc<Manifest>,
+        manifest: Arc<Manifest>,
         args: ScriptArgs,
     ) -> ScriptResult<Value> {
-        self.host.emit(ScriptEvent::ScriptCalled(shape.id().to_owned()));
-        let origin = shape.origin.clone();
+        self.host.emit(ScriptEvent::ScriptCalled(manifest.id().to_owned()));
+        let origin = manifest.origin.clone();
         let file = origin.built_in_file();
-        let mut frame = Frame::new(shape, args, callers).map_err(|it| it.leave_script(file))?;
+        let mut frame = Frame::new(manifest, args, callers).map_err(|it| it.leave_script(file))?;
         let came = self.run_frame(&mut frame).await;
         came.map_err(|halt| halt.leave_script(file))
     }
@@ -215,7 +215,7 @@ fn note_unknown_keys(run: &mut ScriptRun, frame: &mut Frame, called: &CallSyntax
     let beside = called.other_keys.iter().map(|(key, _)| *key).filter(|_| !data || has_value);
     let names = beside.chain(inside).filter_map(ScriptValue::key_text);
     for name in names.filter(|name| !name.starts_with('$') && !known.contains(&name.as_str())) {
-        let what = words::KEY_UNKNOWN.with("of", format!("${}", called.name));
+        let what = phrases::KEY_UNKNOWN.with("of", format!("${}", called.name));
         let what = what.with("name", quoted(&name));
         note_once(run, frame, with_near(what, &name, known.iter().copied()));
     }
@@ -226,17 +226,17 @@ fn note_unknown_keys(run: &mut ScriptRun, frame: &mut Frame, called: &CallSyntax
 fn note_unread_args(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    shape: &Manifest,
+    manifest: &Manifest,
     named: &Map<String, Value>,
 ) {
     let is_passed_on = |name: &str| {
         GIVEN.contains(&name) || name.starts_with('!') || frame.values.latest.get(name).is_some()
     };
-    let unread: Vec<&String> = unread_names(shape, named.keys()).collect();
+    let unread: Vec<&String> = unread_names(manifest, named.keys()).collect();
     let unread: Vec<&String> = unread.into_iter().filter(|name| !is_passed_on(name)).collect();
     for name in unread {
-        let said = words::SCRIPT_ARG_UNREAD.with("script", quoted(shape.id()));
-        let inputs = shape.inputs.iter().map(|input| input.name.as_str());
+        let said = phrases::SCRIPT_ARG_UNREAD.with("script", quoted(manifest.id()));
+        let inputs = manifest.inputs.iter().map(|input| input.name.as_str());
         note_once(run, frame, with_near(said.with("name", quoted(name)), name, inputs));
     }
 }
@@ -294,20 +294,20 @@ fn latest_text(frame: &Frame) -> String {
 /// Sends a message to an agent that remembers, and returns its answer.
 async fn interact(
     run: &mut ScriptRun,
-    caller: &mut Frame,
-    shape: Arc<Manifest>,
+    frame: &mut Frame,
+    manifest: Arc<Manifest>,
     args: Map<String, Value>,
     message: String,
 ) -> ScriptResult<Value> {
-    let key = shape.origin.file.clone();
-    let mut agent = match caller.imports.agents.remove(&key) {
+    let key = manifest.origin.file.clone();
+    let mut agent = match frame.imports.agents.remove(&key) {
         Some(agent) => agent,
-        None => run.start_agent(caller, shape, ScriptArgs::from(args)).await?,
+        None => run.start_agent(frame, manifest, ScriptArgs::from(args)).await?,
     };
     agent.dialogue.push(DialogueMessage::rendered("user", message));
     let came = run.answer(&mut agent, &Map::new()).await;
     let said = agent.values.latest.clone();
-    caller.imports.agents.insert(key, agent);
+    frame.imports.agents.insert(key, agent);
     came?;
     Ok(said)
 }

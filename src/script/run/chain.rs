@@ -7,12 +7,12 @@ use super::super::error::{ScriptResult, quoted};
 use super::super::text::args::{self, Arg, CallExpr};
 use super::arguments::{ArgValues, CallSyntax};
 use super::frame::{Callee, Frame, ScriptRun};
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// Runs the links of a chain from left to right.
 pub async fn run_chain(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> ScriptResult {
     let links =
-        args::parse_chain(text).ok_or_else(|| words::NO_CHAIN.with("text", quoted(text)))?;
+        args::parse_chain(text).ok_or_else(|| phrases::NO_CHAIN.with("text", quoted(text)))?;
     frame.require_trust("->")?;
     run.flush(frame).await?;
     for link in links {
@@ -22,26 +22,26 @@ pub async fn run_chain(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Sc
     Ok(())
 }
 
-async fn run_link(run: &mut ScriptRun, frame: &mut Frame, link: &CallExpr) -> ScriptResult {
+async fn run_link(run: &mut ScriptRun, frame: &mut Frame, expr: &CallExpr) -> ScriptResult {
     let latest = frame.values.latest.clone();
-    if link.directive && !frame.imports.has_function(&link.name) {
-        return run_directive_link(run, frame, link, latest).await;
+    if expr.directive && !frame.imports.has_function(&expr.name) {
+        return run_directive_link(run, frame, expr, latest).await;
     }
-    let mut passed = evaluate_link_args(run, frame, &link.args, &latest).await?;
+    let mut passed = evaluate_link_args(run, frame, &expr.args, &latest).await?;
     let keeps = passed.named.shift_remove("!as");
-    let known = frame.imports.callee(&link.name);
+    let known = frame.imports.callee(&expr.name);
     let plain = matches!(known, Some(Callee::Js { takes_object: false, .. }));
-    let value = if plain && link.args.is_empty() && !latest.is_object() {
+    let value = if plain && expr.args.is_empty() && !latest.is_object() {
         passed.positional.push(latest);
-        run.call_function(frame, &link.name, passed).await?
-    } else if plain && !link.args.is_empty() && passed.named.is_empty() {
+        run.call_function(frame, &expr.name, passed).await?
+    } else if plain && !expr.args.is_empty() && passed.named.is_empty() {
         // As in `$f(a, b)`: arguments by position are these alone.
-        run.call_function(frame, &link.name, passed).await?
+        run.call_function(frame, &expr.name, passed).await?
     } else {
         passed.add_latest(&latest);
         match known {
-            Some(_) => run.call_function(frame, &link.name, passed).await?,
-            None => Some(run.call_script(frame, &link.name, passed.into_script_args()).await?),
+            Some(_) => run.call_function(frame, &expr.name, passed).await?,
+            None => Some(run.call_script(frame, &expr.name, passed.into_script_args()).await?),
         }
     };
     if let Some(value) = value {
@@ -57,20 +57,20 @@ async fn run_link(run: &mut ScriptRun, frame: &mut Frame, link: &CallExpr) -> Sc
 async fn run_directive_link(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    link: &CallExpr,
+    expr: &CallExpr,
     latest: Value,
 ) -> ScriptResult {
-    let called = CallSyntax::from(link);
-    let row = directive::find(&link.name);
+    let called = CallSyntax::from(expr);
+    let row = directive::find(&expr.name);
     match row {
         // Without arguments it gets the last result as its only argument.
-        Some(row) if link.args.is_empty() && !row.is_lazy() => {
+        Some(row) if expr.args.is_empty() && !row.is_lazy() => {
             let given = if latest.is_null() { vec![] } else { vec![latest] };
             let value = row.run_with(run, frame, ArgValues::from(given)).await?;
             frame.values.latest = value.unwrap_or(std::mem::take(&mut frame.values.latest));
         }
         Some(row) if !row.is_lazy() => {
-            let passed = evaluate_link_args(run, frame, &link.args, &latest).await?;
+            let passed = evaluate_link_args(run, frame, &expr.args, &latest).await?;
             if let Some(value) = row.run_with(run, frame, passed).await? {
                 frame.values.set_latest(value);
             }

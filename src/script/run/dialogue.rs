@@ -7,11 +7,11 @@ use super::super::text::roles::{Addressee, is_private};
 use super::super::text::{Bias, RenderedText};
 use super::limits::limit_error;
 use super::scope::text_of;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 use avocet_core::protocol::{ContentBlock, Image, Message};
 
 /// Maximum number of messages of one dialogue.
-pub const MOST_LINES: usize = 10_000;
+pub const MAX_LINES: usize = 10_000;
 /// The name of the user in a group.
 pub const PERSON: &str = "User";
 
@@ -139,11 +139,11 @@ impl DialogueMessage {
 }
 
 impl SystemParts {
-    fn extend(&mut self, more: &SystemParts) {
-        self.background.extend(more.background.iter().cloned());
-        self.content.extend(more.content.iter().cloned());
-        self.output.extend(more.output.iter().cloned());
-        self.notes.extend(more.notes.iter().cloned());
+    fn extend(&mut self, parts: &SystemParts) {
+        self.background.extend(parts.background.iter().cloned());
+        self.content.extend(parts.content.iter().cloned());
+        self.output.extend(parts.output.iter().cloned());
+        self.notes.extend(parts.notes.iter().cloned());
     }
 
     /// The parts in order, with a blank line between them.
@@ -175,21 +175,21 @@ impl SystemParts {
 }
 
 impl Dialogue {
-    pub fn push(&mut self, line: DialogueMessage) {
-        self.messages.push(line);
+    pub fn push(&mut self, message: DialogueMessage) {
+        self.messages.push(message);
     }
 
     /// Adds a message unless there are too many.
-    pub fn push_checked(&mut self, line: DialogueMessage) -> ScriptResult {
+    pub fn push_checked(&mut self, message: DialogueMessage) -> ScriptResult {
         self.check_room()?;
-        self.push(line);
+        self.push(message);
         Ok(())
     }
 
     /// Whether there is room for one more message.
     pub fn check_room(&self) -> ScriptResult {
-        if self.messages.len() >= MOST_LINES {
-            Err(limit_error(words::TOO_MANY_MESSAGES.with("most", MOST_LINES)))
+        if self.messages.len() >= MAX_LINES {
+            Err(limit_error(phrases::TOO_MANY_MESSAGES.with("most", MAX_LINES)))
         } else {
             Ok(())
         }
@@ -220,7 +220,7 @@ pub struct View<'a> {
 pub fn messages<'a>(
     lines: impl Iterator<Item = &'a DialogueMessage>,
     view: &View<'_>,
-    extra: &SystemParts,
+    system_parts: &SystemParts,
 ) -> Vec<Message> {
     let mut system = SystemParts::default();
     let mut out = Vec::new();
@@ -236,7 +236,7 @@ pub fn messages<'a>(
             }
         }
     }
-    system.extend(extra);
+    system.extend(system_parts);
     let system = system.text(view.titles);
     let head = (!system.is_empty()).then(|| Message::system(system));
     head.into_iter().chain(out).collect()
@@ -244,7 +244,9 @@ pub fn messages<'a>(
 
 /// A message of parts: its text, a line each, and its images. `None` if a part is neither.
 pub fn read_parts(parts: &[Value]) -> Option<(String, Vec<Image>)> {
-    let (mut texts, mut images) = (Vec::new(), Vec::new());
+    let mut texts = Vec::new();
+    let mut images = Vec::new();
+
     for part in parts {
         match part.get("type").and_then(Value::as_str)? {
             "text" => texts.push(part.get("text")?.as_str()?),

@@ -16,7 +16,7 @@ use super::expression::{KnownValue, is_name, is_path};
 use super::frame::{Frame, ScriptRun};
 use super::js::{define_anonymous, evaluate, evaluate_condition};
 use super::render::{fill_marks, render};
-use avocet_core::i18n::{Localize, script_run as words};
+use avocet_core::i18n::{Localize, script_run as phrases};
 
 impl ScriptRun {
     /// The value of a JavaScript expression; `None` if it is undefined.
@@ -48,9 +48,9 @@ impl ScriptRun {
                 outcome => return outcome_value(text, outcome),
             },
         };
-        let said = words::NAME_NOT_SET.with("text", quoted(text)).with("name", quoted(&unknown));
-        let place = Location::new(&frame.file, frame.position);
-        self.host.emit_note(LocatedError::with_location(said, place).localized());
+        let said = phrases::NAME_NOT_SET.with("text", quoted(text)).with("name", quoted(&unknown));
+        let location = Location::new(&frame.file, frame.position);
+        self.host.emit_note(LocatedError::with_location(said, location).localized());
         Ok(None)
     }
 
@@ -58,9 +58,9 @@ impl ScriptRun {
     pub async fn is_condition_true(
         &mut self,
         frame: &mut Frame,
-        node: &ScriptValue,
+        script_value: &ScriptValue,
     ) -> ScriptResult<bool> {
-        let value = match node.as_text() {
+        let value = match script_value.as_text() {
             Some(text) => {
                 let text = text.strip_prefix("?=").unwrap_or(text);
                 if ["[[@", "[[/"].iter().any(|mark| text.trim_start().starts_with(mark)) {
@@ -79,17 +79,17 @@ impl ScriptRun {
                 };
                 value.unwrap_or_default()
             }
-            None => self.evaluate_value(frame, node).await?,
+            None => self.evaluate_value(frame, script_value).await?,
         };
         Ok(super::scope::is_truthy(&value))
     }
 
     /// The value of an argument that needs no waiting, as far as its text tells.
-    fn value_at_once(&mut self, frame: &Frame, node: &ScriptValue) -> Option<Value> {
-        if node.tag.is_some() {
+    fn value_at_once(&mut self, frame: &Frame, script_value: &ScriptValue) -> Option<Value> {
+        if script_value.tag.is_some() {
             return None;
         }
-        match &node.tree {
+        match &script_value.tree {
             Tree::Null => Some(Value::Null),
             Tree::Bool(is) => Some(Value::Bool(*is)),
             Tree::Number(number) => Some(Value::Number(number.clone())),
@@ -110,14 +110,14 @@ impl ScriptRun {
     pub fn evaluate_value<'a>(
         &'a mut self,
         frame: &'a mut Frame,
-        node: &'a ScriptValue,
+        value: &'a ScriptValue,
     ) -> BoxFuture<'a, ScriptResult<Value>> {
         Box::pin(async move {
-            if node.tag.is_some() {
-                let source = node.as_text().unwrap_or_default();
+            if value.tag.is_some() {
+                let source = value.as_text().unwrap_or_default();
                 return Box::pin(define_anonymous(self, frame, source)).await.map(Value::String);
             }
-            match &node.tree {
+            match &value.tree {
                 Tree::Null => Ok(Value::Null),
                 Tree::Bool(is) => Ok(Value::Bool(*is)),
                 Tree::Number(number) => Ok(Value::Number(number.clone())),
@@ -129,7 +129,7 @@ impl ScriptRun {
                     }
                     Ok(Value::Array(out))
                 }
-                Tree::Map(pairs) => evaluate_map(self, frame, node, pairs).await,
+                Tree::Map(pairs) => evaluate_map(self, frame, value, pairs).await,
             }
         })
     }
@@ -182,22 +182,22 @@ impl ScriptRun {
         frame: &mut Frame,
         args: &[Arg],
     ) -> ScriptResult<ArgValues> {
-        let mut passed = ArgValues::default();
+        let mut values = ArgValues::default();
         for arg in args {
             let value = evaluate_arg(self, frame, &arg.expr).await?;
             match &arg.name {
                 Some(name) => {
-                    passed.named.insert(name.clone(), value);
+                    values.named.insert(name.clone(), value);
                 }
                 None => {
                     if is_name(&arg.expr) && frame.values.get(&arg.expr).is_some() {
-                        passed.passed_variables.insert(arg.expr.clone(), value.clone());
+                        values.passed_variables.insert(arg.expr.clone(), value.clone());
                     }
-                    passed.positional.push(value);
+                    values.positional.push(value);
                 }
             }
         }
-        Ok(passed)
+        Ok(values)
     }
 }
 
@@ -241,7 +241,7 @@ async fn fill_interpolations(
 async fn evaluate_map(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    node: &ScriptValue,
+    script_value: &ScriptValue,
     pairs: &[(ScriptValue, ScriptValue)],
 ) -> ScriptResult<Value> {
     let is_call = |key: &ScriptValue| {
@@ -249,7 +249,7 @@ async fn evaluate_map(
     };
     if pairs.iter().any(|(key, _)| is_call(key)) {
         let before = frame.values.latest.clone();
-        run.run_instruction(frame, node).await?;
+        run.run_instruction(frame, script_value).await?;
         return Ok(std::mem::replace(&mut frame.values.latest, before));
     }
     let mut out = Map::new();
@@ -318,7 +318,7 @@ async fn evaluate_arg(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Scr
 pub fn outcome_value(text: &str, outcome: TaskOutcome) -> CallResult {
     match outcome {
         TaskOutcome::Invalid(why) => {
-            Err(words::NO_EXPRESSION.with("text", quoted(text)).with("why", quoted(&why)).into())
+            Err(phrases::NO_EXPRESSION.with("text", quoted(text)).with("why", quoted(&why)).into())
         }
         outcome => Ok(outcome.into_value()),
     }

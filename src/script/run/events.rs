@@ -17,9 +17,9 @@ impl ScriptRun {
     pub async fn callback_name(
         &mut self,
         frame: &mut Frame,
-        node: &ScriptValue,
+        value: &ScriptValue,
     ) -> ScriptResult<String> {
-        match (&node.tag, node.as_text()) {
+        match (&value.tag, value.as_text()) {
             (Some(_), Some(source)) => define_anonymous(self, frame, source).await,
             (None, Some(text)) => Ok(text.to_owned()),
             _ => Ok(String::new()),

@@ -10,8 +10,8 @@ use super::super::text::json5;
 use super::scope::ScopeValues;
 
 /// Most expressions that are kept, and the longest, in bytes.
-const MOST: usize = 1000;
-const LONGEST: usize = 4096;
+const MAX_EXPRESSIONS: usize = 1000;
+const MAX_LENGTH: usize = 4096;
 
 /// What is read of the expressions of a run.
 #[derive(Debug, Default)]
@@ -26,9 +26,9 @@ impl Expressions {
             return Arc::clone(read);
         }
         let read = Arc::new(ReadExpression::from(text));
-        if text.len() <= LONGEST {
+        if text.len() <= MAX_LENGTH {
             // A text may be made of values, and new each time.
-            if self.read.len() >= MOST {
+            if self.read.len() >= MAX_EXPRESSIONS {
                 self.read.clear();
             }
             self.read.insert(text.to_owned(), Arc::clone(&read));

@@ -59,12 +59,12 @@ async fn answer_placeholder(
     run: &mut ScriptRun,
     frame: &mut Frame,
     at: usize,
-    ask: &Placeholder,
+    placeholder: &Placeholder,
     before: String,
     params: Map<String, Value>,
 ) -> ScriptResult<ScriptReply> {
-    if ask.pick.random && !ask.choices.is_empty() {
-        return Ok(ScriptReply { text: ask.pick_random(), ..ScriptReply::default() });
+    if placeholder.pick.random && !placeholder.choices.is_empty() {
+        return Ok(ScriptReply { text: placeholder.pick_random(), ..ScriptReply::default() });
     }
     let role = frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();
     let is_other = role != frame.manifest.name();
@@ -72,9 +72,9 @@ async fn answer_placeholder(
     let mut last: Option<String> = None;
     for at_try in 0..TRIES {
         if let Some(reply) = &last {
-            run.host.emit_note(no_choice(ask, reply));
+            run.host.emit_note(no_choice(placeholder, reply));
         }
-        let options = CallOptions { is_retry: at_try > 0, ..call_options(ask, &params) };
+        let options = CallOptions { is_retry: at_try > 0, ..call_options(placeholder, &params) };
         let reply = match &script {
             Some(script) => {
                 let turn = RoleTurn {
@@ -82,28 +82,28 @@ async fn answer_placeholder(
                     script,
                     end: at,
                     begun: &before,
-                    notes: ask.choice_instruction(),
+                    notes: placeholder.choice_instruction(),
                     options,
                 };
                 role_reply(run, frame, turn).await?
             }
-            None => script_reply(run, frame, at, ask, &before, options).await?,
+            None => script_reply(run, frame, at, placeholder, &before, options).await?,
         };
-        if ask.choices.is_empty() {
+        if placeholder.choices.is_empty() {
             return Ok(reply);
         }
-        if let Some(text) = ask.match_choices(&reply.text) {
+        if let Some(text) = placeholder.match_choices(&reply.text) {
             return Ok(ScriptReply { text, ..reply });
         }
         last = Some(reply.text);
     }
-    Err(no_choice_error(ask, &last.unwrap_or_default()))
+    Err(no_choice_error(placeholder, &last.unwrap_or_default()))
 }
 
-fn call_options(ask: &Placeholder, params: &Map<String, Value>) -> CallOptions {
-    let choice = (!ask.choices.is_empty()).then(|| ask.clone());
+fn call_options(placeholder: &Placeholder, params: &Map<String, Value>) -> CallOptions {
+    let choice = (!placeholder.choices.is_empty()).then(|| placeholder.clone());
     // What a mark names is a parameter of the call, as in `parameters`.
-    let names = ask.params.iter().filter_map(|arg| arg.name.as_ref());
+    let names = placeholder.params.iter().filter_map(|arg| arg.name.as_ref());
     let unlisted = names.filter_map(|name| Some((name.clone(), params.get(name)?.clone())));
     CallOptions {
         params: params.clone(),
@@ -118,21 +118,21 @@ async fn script_reply(
     run: &mut ScriptRun,
     frame: &mut Frame,
     at: usize,
-    ask: &Placeholder,
+    placeholder: &Placeholder,
     before: &str,
     options: CallOptions,
 ) -> ScriptResult<ScriptReply> {
-    let extra = SystemParts { notes: ask.choice_instruction(), ..SystemParts::default() };
-    let sent = model_messages(frame, at, None, &extra)?;
+    let parts = SystemParts { notes: placeholder.choice_instruction(), ..SystemParts::default() };
+    let sent = model_messages(frame, at, None, &parts)?;
     let question = ToolQuestion::about(frame, at, &sent, before);
     if let Some(reply) = answer_with_tools(run, frame, question, &options).await? {
         return Ok(reply);
     }
     let role = frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();
-    let begun = DialogueMessage {
+    let message = DialogueMessage {
         body: MessageBody::Rendered(RenderedText::literal(before)),
         ..DialogueMessage::rendered(role, "")
     };
-    let sent = model_messages(frame, at, Some(&begun), &extra)?;
+    let sent = model_messages(frame, at, Some(&message), &parts)?;
     complete(run, frame, sent, options).await
 }

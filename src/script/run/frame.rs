@@ -24,13 +24,13 @@ use super::dialogue::{Dialogue, DialogueMessage};
 use super::expression::Expressions;
 use super::limits::RunLimits;
 use super::scope::ScopeValues;
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 
 /// Largest text in bytes.
-pub const LONGEST_TEXT: usize = 16 << 20;
+pub const MAX_TEXT: usize = 16 << 20;
 
 /// Maximum number of handlers of one script.
-const MOST_HANDLERS: usize = 256;
+const MAX_HANDLERS: usize = 256;
 
 /// One run of a script with everything it calls.
 pub struct ScriptRun {
@@ -158,7 +158,7 @@ impl Imports {
     /// Calls a function of a wasm module.
     pub fn call_wasm(&mut self, module: usize, name: &str, args: &[Value]) -> ScriptResult<Value> {
         let module = self.wasm.get_mut(module);
-        let module = module.ok_or_else(|| words::NO_DIRECTIVE.with("name", quoted(name)))?;
+        let module = module.ok_or_else(|| phrases::NO_DIRECTIVE.with("name", quoted(name)))?;
         Ok(module.call(name, args)?)
     }
 
@@ -181,22 +181,22 @@ impl Imports {
 impl Frame {
     /// A script that is about to start, with its arguments checked.
     pub fn new(
-        shape: Arc<Manifest>,
+        manifest: Arc<Manifest>,
         args: ScriptArgs,
         callers: &[Arc<Value>],
     ) -> Result<Frame, LocatedError> {
-        let (mut args, left) = input::bind(&shape.inputs, args);
-        let front = shape.front_matter.position;
-        input_type::fit_args(&shape.inputs, &mut args)
-            .map_err(|failure| failure.or_location(&shape.origin.file, front))?;
-        let mut config = shape.config.clone();
+        let (mut args, left) = input::bind(&manifest.inputs, args);
+        let front = manifest.front_matter.position;
+        input_type::fit_args(&manifest.inputs, &mut args)
+            .map_err(|failure| failure.or_location(&manifest.origin.file, front))?;
+        let mut config = manifest.config.clone();
         let prompt = take_map(&mut config, "prompt");
         let parameters = take_map(&mut config, "parameters");
-        add_defaults(&mut config, &shape);
+        add_defaults(&mut config, &manifest);
         let mut frame = Frame {
             permissions: callers.to_vec(),
             values: ScopeValues {
-                constants: file_constants(&shape),
+                constants: file_constants(&manifest),
                 args,
                 prompt,
                 parameters,
@@ -207,10 +207,10 @@ impl Frame {
             imports: Imports::default(),
             handlers: Vec::new(),
             unbound_arg: None,
-            file: Arc::from(shape.origin.file.as_str()),
+            file: Arc::from(manifest.origin.file.as_str()),
             position: front,
             noted_params: BTreeSet::new(),
-            manifest: shape,
+            manifest,
         };
         frame.assign_unbound_arg(left);
         let values = &frame.values;
@@ -229,7 +229,7 @@ impl Frame {
     /// otherwise one more message of the user.
     fn assign_unbound_arg(&mut self, left: Option<Value>) {
         let Some(left) = left else { return };
-        let reads = |item: &Instruction| mentions::reads_name(&item.node, "content");
+        let reads = |instruction: &Instruction| mentions::reads_name(&instruction.node, "content");
         let knows = self.manifest.has_input("content")
             || self.manifest.body.iter().any(reads)
             || self
@@ -249,7 +249,7 @@ impl Frame {
         if self.manifest.origin.trusted {
             Ok(())
         } else {
-            Err(words::UNTRUSTED
+            Err(phrases::UNTRUSTED
                 .with("file", self.manifest.origin.file.clone())
                 .with("what", quoted(&what.to_string()))
                 .into())
@@ -285,7 +285,7 @@ impl Frame {
         }
         let shown = Value::Object(args.clone()).to_string();
         Ok(asks.then(|| {
-            words::MAY_CALL
+            phrases::MAY_CALL
                 .with("script", quoted(self.manifest.id()))
                 .with("name", quoted(names.written()))
                 .with("args", quoted(&shown))
@@ -368,7 +368,7 @@ impl Frame {
     }
 
     pub fn add_handler(&mut self, event: &str, callback: &str, once: bool, location: Location) {
-        if self.handlers.len() < MOST_HANDLERS {
+        if self.handlers.len() < MAX_HANDLERS {
             let callback = callback.strip_prefix('$').unwrap_or(callback).to_owned();
             self.handlers.push(Handler { event: event.to_owned(), callback, once, location });
         }
@@ -383,7 +383,7 @@ impl Frame {
 }
 
 pub fn not_allowed_error(name: &str) -> ScriptFlow {
-    let why = words::NOT_ALLOWED.with("name", quoted(name));
+    let why = phrases::NOT_ALLOWED.with("name", quoted(name));
     LocatedError::new(why).caused_by(ErrorCause::Declined).into()
 }
 
@@ -399,14 +399,14 @@ pub fn add_prompt_messages(frame: &mut Frame) {
 }
 
 /// The settings of a character card, and the defaults of the inputs.
-fn add_defaults(config: &mut Map<String, Value>, shape: &Manifest) {
+fn add_defaults(config: &mut Map<String, Value>, manifest: &Manifest) {
     // A character card keeps in `character` what other scripts declare at the top level.
     if let Some(Value::Object(character)) = config.get("character").cloned() {
         for (name, value) in character {
             config.entry(name).or_insert(value);
         }
     }
-    for input in &shape.inputs {
+    for input in &manifest.inputs {
         let unset = config.get(&input.name).is_none_or(Value::is_null);
         if let Some(default) = input.default.clone().filter(|_| unset) {
             config.insert(input.name.clone(), default);
@@ -414,11 +414,11 @@ fn add_defaults(config: &mut Map<String, Value>, shape: &Manifest) {
     }
 }
 
-fn file_constants(shape: &Manifest) -> Map<String, Value> {
+fn file_constants(manifest: &Manifest) -> Map<String, Value> {
     let of = |name: &str, value: String| (name.to_owned(), Value::from(value));
     // Public scripts write `__dirname + "README.md"`.
-    let folder = format!("{}/", shape.origin.folder.display());
-    [of("__dirname", folder), of("__filename", shape.origin.file.clone())].into_iter().collect()
+    let folder = format!("{}/", manifest.origin.folder.display());
+    [of("__dirname", folder), of("__filename", manifest.origin.file.clone())].into_iter().collect()
 }
 
 fn take_map(config: &mut Map<String, Value>, key: &str) -> Map<String, Value> {

@@ -16,7 +16,7 @@ use super::arguments::ArgValues;
 use super::frame::{Callee, Frame, ScriptRun};
 use super::js::{bind_js, call_js, load_js_module};
 use super::modules::{npm_package, read_js_files};
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// The name of a module's initialiser.
 const INIT: &str = "initializeExec";
@@ -26,7 +26,9 @@ pub async fn load_imports(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResul
     let shape = frame.manifest.clone();
     for import in &shape.imports {
         frame.require_trust("import")?;
-        let (came, spot) = (load_import(run, frame, import).await, &import.location);
+        let came = load_import(run, frame, import).await;
+        let spot = &import.location;
+
         came.map_err(|halt| halt.leave_script(None).or_location(&spot.file, spot.position))?;
     }
     Ok(())
@@ -90,7 +92,7 @@ async fn import_functions(
         Picks::Selected(picks) => {
             for pick in picks {
                 let name = find_export(&plain, pick)
-                    .ok_or_else(|| words::NO_EXPORT.with("name", quoted(&pick.name)))?;
+                    .ok_or_else(|| phrases::NO_EXPORT.with("name", quoted(&pick.name)))?;
                 let alias = pick.alias.clone().unwrap_or_else(|| strip_dollar(name));
                 import_function(run, frame, &inside(name), &alias, pick.template).await?;
             }
@@ -136,7 +138,7 @@ fn import_wasm(
 ) -> ScriptResult {
     let path = library.resolve_import(name, &frame.manifest.origin.folder);
     let bytes = library.files().read_bytes(&path)?;
-    let bytes = bytes.ok_or_else(|| words::NO_FILE.with("name", quoted(name)))?;
+    let bytes = bytes.ok_or_else(|| phrases::NO_FILE.with("name", quoted(name)))?;
     let module = wasm::Module::read(&bytes)?;
     let at = frame.imports.wasm.len();
     let names = module.functions();
@@ -178,7 +180,7 @@ async fn import_script(
         for pick in picks {
             let callee = given.iter().find(|(name, _)| *name == pick.name);
             let (name, callee) =
-                callee.ok_or_else(|| words::NO_EXPORT.with("name", quoted(&pick.name)))?;
+                callee.ok_or_else(|| phrases::NO_EXPORT.with("name", quoted(&pick.name)))?;
             frame.imports.add(pick.alias.as_ref().unwrap_or(name), callee.clone());
         }
         return Ok(());
@@ -204,10 +206,10 @@ async fn script_exports(
     shape: &Arc<Manifest>,
     is_package: bool,
 ) -> ScriptResult<Vec<(String, Callee)>> {
-    let itself = |shape: &Arc<Manifest>| {
+    let itself = |manifest: &Arc<Manifest>| {
         vec![
-            (shape.id().to_owned(), Callee::Script(shape.clone())),
-            (format!("{}.interact", shape.id()), Callee::Interact(shape.clone())),
+            (manifest.id().to_owned(), Callee::Script(manifest.clone())),
+            (format!("{}.interact", manifest.id()), Callee::Interact(manifest.clone())),
         ]
     };
     if shape.exports.is_none() && !is_package {
@@ -228,7 +230,7 @@ async fn script_exports(
             Export::Itself => given.extend(itself(shape)),
             Export::Function { name, alias } => {
                 if !module.imports.has_function(name) {
-                    return Err(words::NO_EXPORT.with("name", quoted(name)).into());
+                    return Err(phrases::NO_EXPORT.with("name", quoted(name)).into());
                 }
                 let shown = alias.clone().unwrap_or_else(|| name.clone());
                 foreign.push((shown, name.clone()));
@@ -257,56 +259,56 @@ async fn script_exports(
 }
 
 /// Sets up a script that is imported, which may import others.
-async fn prepare_module(run: &mut ScriptRun, module: &mut Frame) -> ScriptResult {
-    run.limits.enter(module.manifest.id())?;
-    let came = Box::pin(run.prepare(module)).await;
+async fn prepare_module(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResult {
+    run.limits.enter(frame.manifest.id())?;
+    let came = Box::pin(run.prepare(frame)).await;
     run.limits.leave();
     came
 }
 
 /// A script that is forbidden is not started either.
-fn check_start(frame: &Frame, shape: &Manifest) -> ScriptResult {
-    frame.check_not_denied(&shape.call_names(shape.id(), []), &Map::new())
+fn check_start(frame: &Frame, manifest: &Manifest) -> ScriptResult {
+    frame.check_not_denied(&manifest.call_names(manifest.id(), []), &Map::new())
 }
 
 /// Runs the initialiser of a toolset, with the defaults for its tools.
 pub async fn start_toolset(
     run: &mut ScriptRun,
     frame: &Frame,
-    shape: Arc<Manifest>,
+    manifest: Arc<Manifest>,
     defaults: Map<String, Value>,
 ) -> ScriptResult {
-    check_start(frame, &shape)?;
+    check_start(frame, &manifest)?;
     let mut data = init_data(frame);
     data.extend(defaults);
     data.insert("_initCaller".to_owned(), json!({ "id": frame.manifest.id() }));
-    let file = shape.origin.clone();
-    let started = Arc::new(Manifest { inputs: Vec::new(), ..shape.as_ref().clone() });
+    let file = manifest.origin.clone();
+    let started = Arc::new(Manifest { inputs: Vec::new(), ..manifest.as_ref().clone() });
     let mut module = Frame::new(started, ScriptArgs::from(data.clone()), &frame.permissions)?;
     let came = async {
         prepare_module(run, &mut module).await?;
         run_initialiser(run, &mut module, Value::Object(data)).await
     };
-    came.await.map_err(|halt: ScriptFlow| halt.leave_script(file.built_in_file()))
+    came.await.map_err(|flow: ScriptFlow| flow.leave_script(file.built_in_file()))
 }
 
 /// Runs the initialiser of an imported script.
-async fn run_initialiser(run: &mut ScriptRun, module: &mut Frame, data: Value) -> ScriptResult {
-    let setting = module.manifest.front_matter.get("$initializeExec").cloned();
+async fn run_initialiser(run: &mut ScriptRun, frame: &mut Frame, data: Value) -> ScriptResult {
+    let setting = frame.manifest.front_matter.get("$initializeExec").cloned();
     if setting.as_ref().is_some_and(|node| node.to_value() == Value::Bool(false)) {
         return Ok(());
     }
     let own = setting.filter(|node| node.as_text().is_some());
-    let has_function = own.is_some() || module.imports.has_function(INIT);
-    if !has_function || module.values.flag("runSelfBeforeInitializeExec") == Some(true) {
-        Box::pin(run.run_without_answer(module)).await?;
+    let has_function = own.is_some() || frame.imports.has_function(INIT);
+    if !has_function || frame.values.flag("runSelfBeforeInitializeExec") == Some(true) {
+        Box::pin(run.run_without_answer(frame)).await?;
     }
     if has_function {
         let name = match &own {
-            Some(node) => strip_dollar(&run.callback_name(module, node).await?),
+            Some(node) => strip_dollar(&run.callback_name(frame, node).await?),
             None => INIT.to_owned(),
         };
-        Box::pin(run.call_function(module, &name, ArgValues::from(vec![data]))).await?;
+        Box::pin(run.call_function(frame, &name, ArgValues::from(vec![data]))).await?;
     }
     Ok(())
 }

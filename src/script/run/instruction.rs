@@ -14,22 +14,22 @@ use super::dialogue::{Dialogue, DialogueMessage, MessageBody, RenderMode, read_p
 use super::eval::evaluate_or_text;
 use super::frame::{Frame, ScriptRun};
 use super::render::render_message;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 impl ScriptRun {
     /// Runs one instruction.
     pub fn run_instruction<'a>(
         &'a mut self,
         frame: &'a mut Frame,
-        node: &'a ScriptValue,
+        value: &'a ScriptValue,
     ) -> BoxFuture<'a, ScriptResult> {
         // What most instructions do not need is a future of its own, so that this one stays small.
         Box::pin(async move {
             self.limits.count_instruction()?;
-            match &node.tree {
-                Tree::Text(text) if node.tag.is_none() => run_text(self, frame, text, node).await,
-                Tree::Map(pairs) => run_map(self, frame, node, pairs).await,
-                Tree::List(_) => Err(words::LIST_ITEM.into()),
+            match &value.tree {
+                Tree::Text(text) if value.tag.is_none() => run_text(self, frame, text, value).await,
+                Tree::Map(pairs) => run_map(self, frame, value, pairs).await,
+                Tree::List(_) => Err(phrases::LIST_ITEM.into()),
                 // A number or `true` on a line of its own is not a message.
                 Tree::Text(_) | Tree::Null | Tree::Bool(_) | Tree::Number(_) => Ok(()),
             }
@@ -37,8 +37,8 @@ impl ScriptRun {
     }
 
     /// The instructions of a block: a list, or a single one.
-    pub async fn run_block(&mut self, frame: &mut Frame, node: &ScriptValue) -> ScriptResult {
-        match &node.tree {
+    pub async fn run_block(&mut self, frame: &mut Frame, value: &ScriptValue) -> ScriptResult {
+        match &value.tree {
             Tree::List(items) => {
                 for item in items {
                     frame.position = item.position;
@@ -48,7 +48,7 @@ impl ScriptRun {
                 Ok(())
             }
             Tree::Null => Ok(()),
-            _ => self.run_instruction(frame, node).await,
+            _ => self.run_instruction(frame, value).await,
         }
     }
 }
@@ -57,7 +57,7 @@ async fn run_text(
     run: &mut ScriptRun,
     frame: &mut Frame,
     text: &str,
-    node: &ScriptValue,
+    value: &ScriptValue,
 ) -> ScriptResult {
     if text.starts_with('$')
         && let Some(call) = args::parse_call(text)
@@ -76,18 +76,19 @@ async fn run_text(
         frame.values.latest = Box::pin(evaluate_or_text(run, frame, expression, text)).await?;
         return Ok(());
     }
-    Box::pin(add_message(run, frame, None, &ScriptValue::text(text, node.position))).await
+    Box::pin(add_message(run, frame, None, &ScriptValue::text(text, value.position))).await
 }
 
 async fn run_map(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    node: &ScriptValue,
+    value: &ScriptValue,
     pairs: &[(ScriptValue, ScriptValue)],
 ) -> ScriptResult {
     if let Some(called) = split_directive(pairs) {
         let (key, head, more) = called;
-        let call = args::parse_call(key).ok_or_else(|| words::NO_CALL.with("name", quoted(key)))?;
+        let call =
+            args::parse_call(key).ok_or_else(|| phrases::NO_CALL.with("name", quoted(key)))?;
         let called = CallSyntax { head, other_keys: &more, ..CallSyntax::from(&call) };
         return run.run_directive(frame, called).await;
     }
@@ -96,14 +97,14 @@ async fn run_map(
             let role = key.key_text().unwrap_or_default();
             Box::pin(add_message(run, frame, Some(&role), content)).await
         }
-        _ => match (node.get("role").and_then(ScriptValue::key_text), node.get("content")) {
+        _ => match (value.get("role").and_then(ScriptValue::key_text), value.get("content")) {
             (Some(role), Some(content)) => {
                 Box::pin(add_message(run, frame, Some(&role), content)).await
             }
             _ => {
                 let keys: Vec<String> =
                     pairs.iter().filter_map(|(key, _)| key.key_text()).collect();
-                Err(words::UNKNOWN_OBJECT.with("keys", quoted(&keys.join(", "))).into())
+                Err(phrases::UNKNOWN_OBJECT.with("keys", quoted(&keys.join(", "))).into())
             }
         },
     }
@@ -114,85 +115,85 @@ async fn add_message(
     run: &mut ScriptRun,
     frame: &mut Frame,
     key: Option<&str>,
-    content: &ScriptValue,
+    value: &ScriptValue,
 ) -> ScriptResult {
     let (role, to) = roles::parse_key(key.unwrap_or("user"));
     if role.is_empty() {
-        return Err(words::NO_ROLE.into());
+        return Err(phrases::NO_ROLE.into());
     }
-    let parts = match &content.tree {
-        Tree::List(_) => content.to_value().as_array().and_then(|parts| read_parts(parts)),
+    let parts = match &value.tree {
+        Tree::List(_) => value.to_value().as_array().and_then(|parts| read_parts(parts)),
         _ => None,
     };
     let (text, images) =
-        parts.map_or((scalar_text(content), Vec::new()), |(text, images)| (Some(text), images));
+        parts.map_or((scalar_text(value), Vec::new()), |(text, images)| (Some(text), images));
     let Some(text) = text else {
         if role != "system" {
-            return Err(words::CONTENT_NO_TEXT.with("role", quoted(role)).into());
+            return Err(phrases::CONTENT_NO_TEXT.with("role", quoted(role)).into());
         }
-        let mut line = DialogueMessage::new(role, MessageBody::PendingParts(content.to_value()));
-        line.location = Some(Location::new(&frame.file, content.position));
-        return push_message(&mut frame.dialogue, line, None);
+        let mut message = DialogueMessage::new(role, MessageBody::PendingParts(value.to_value()));
+        message.location = Some(Location::new(&frame.file, value.position));
+        return push_message(&mut frame.dialogue, message, None);
     };
     let (lead, rest) = prefix::read(&text, PrefixPosition::Message);
-    let mut line = DialogueMessage::new(role, message_body(frame, &lead, rest));
-    line.addressees = to;
-    line.images = images;
-    line.locals.clone_from(&frame.values.locals);
-    line.location = Some(Location::new(&frame.file, content.position));
+    let mut message = DialogueMessage::new(role, message_body(frame, &lead, rest));
+    message.addressees = to;
+    message.images = images;
+    message.locals.clone_from(&frame.values.locals);
+    message.location = Some(Location::new(&frame.file, value.position));
     let (edit, now) = match &lead {
         TextPrefix::Replace(edit) | TextPrefix::Insert(edit) => (Some(edit), edit.now),
         lead => (None, *lead == TextPrefix::Now),
     };
     let immediate = frame.values.option("formatStringStrategy");
     let immediate = immediate.as_ref().and_then(Value::as_str) == Some("Immediate");
-    if now || (immediate && matches!(line.body, MessageBody::Pending { .. })) {
+    if now || (immediate && matches!(message.body, MessageBody::Pending { .. })) {
         run.flush_placeholders(frame).await?;
-        render_message(run, frame, &mut line).await?;
+        render_message(run, frame, &mut message).await?;
     }
     match (&lead, edit) {
         (TextPrefix::Replace(_), Some(edit)) => {
-            replace_message(&mut frame.dialogue, line, edit, key)
+            replace_message(&mut frame.dialogue, message, edit, key)
         }
-        (_, edit) => push_message(&mut frame.dialogue, line, edit),
+        (_, edit) => push_message(&mut frame.dialogue, message, edit),
     }
 }
 
 fn replace_message(
     dialogue: &mut Dialogue,
-    mut line: DialogueMessage,
+    mut message: DialogueMessage,
     edit: &MessageEdit,
     key: Option<&str>,
 ) -> ScriptResult {
     let Some(at) = dialogue.resolve_index(edit.at.unwrap_or(-1)) else {
         let at = edit.at.unwrap_or(-1).to_string();
-        return Err(words::NO_MESSAGE_AT.with("at", at).into());
+        return Err(phrases::NO_MESSAGE_AT.with("at", at).into());
     };
     let old = &mut dialogue.messages[at];
-    line.role = match (&edit.role, key) {
+    message.role = match (&edit.role, key) {
         (Some(role), _) => role.clone(),
-        (None, Some(_)) => line.role,
+        (None, Some(_)) => message.role,
         (None, None) => old.role.clone(),
     };
-    *old = line;
+    *old = message;
     Ok(())
 }
 
 fn push_message(
     dialogue: &mut Dialogue,
-    mut line: DialogueMessage,
+    mut message: DialogueMessage,
     edit: Option<&MessageEdit>,
 ) -> ScriptResult {
     dialogue.check_room()?;
     if let Some(role) = edit.and_then(|edit| edit.role.clone()) {
-        line.role = role;
+        message.role = role;
     }
     match edit.and_then(|edit| edit.at) {
-        None => dialogue.push(line),
+        None => dialogue.push(message),
         Some(at) => {
             let length = i64::try_from(dialogue.messages.len()).unwrap_or(i64::MAX);
             let at = if at < 0 { (length + at).max(0) } else { at.min(length) };
-            dialogue.messages.insert(usize::try_from(at).unwrap_or(0), line);
+            dialogue.messages.insert(usize::try_from(at).unwrap_or(0), message);
         }
     }
     Ok(())
@@ -215,8 +216,8 @@ fn split_directive(pairs: &[(ScriptValue, ScriptValue)]) -> Option<DirectivePart
 }
 
 /// The text of a message; a number or `true` counts as one here.
-fn scalar_text(node: &ScriptValue) -> Option<String> {
-    match &node.tree {
+fn scalar_text(value: &ScriptValue) -> Option<String> {
+    match &value.tree {
         Tree::Text(text) => Some(text.clone()),
         Tree::Number(number) => Some(number.to_string()),
         Tree::Bool(is) => Some(is.to_string()),
@@ -225,10 +226,10 @@ fn scalar_text(node: &ScriptValue) -> Option<String> {
     }
 }
 
-fn message_body(frame: &Frame, lead: &TextPrefix, text: &str) -> MessageBody {
+fn message_body(frame: &Frame, prefix: &TextPrefix, text: &str) -> MessageBody {
     let raw = frame.values.option("formatStringStrategy");
     let raw = raw.as_ref().and_then(Value::as_str) == Some("Raw");
-    let how = match lead {
+    let how = match prefix {
         TextPrefix::Raw => return DialogueMessage::rendered("", text).body,
         TextPrefix::Expression => RenderMode::Expression,
         TextPrefix::Replace(edit) | TextPrefix::Insert(edit) if raw && !edit.now => {

@@ -27,17 +27,19 @@ use super::frame::{Callee, Frame, ScriptRun};
 use super::modules::JsFile;
 use super::scope::text_of;
 use avocet_core::deadline::with_timeout;
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// How many unknown names a condition may hold; they count as undefined.
-const MOST_UNKNOWN: usize = 16;
+const MAX_UNKNOWN: usize = 16;
 
 /// Declares the functions defined in the script.
 pub async fn declare_functions(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResult {
     let shape = frame.manifest.clone();
     for function in &shape.functions {
         frame.require_trust("!fn")?;
-        let (came, spot) = (declare_function(run, frame, function).await, &function.location);
+        let came = declare_function(run, frame, function).await;
+        let spot = &function.location;
+
         came.map_err(|halt| halt.or_location(&spot.file, spot.position))?;
     }
     Ok(())
@@ -49,7 +51,7 @@ async fn declare_function(
     function: &DeclaredFunction,
 ) -> ScriptResult {
     let source = js_source(&function.source)?;
-    let name = function_name(source).ok_or(words::FUNCTION_NO_NAME)?;
+    let name = function_name(source).ok_or(phrases::FUNCTION_NO_NAME)?;
     let name = strip_dollar(name);
     define_function(run, frame, &name, source).await?;
     match name.strip_prefix("template$") {
@@ -107,7 +109,7 @@ pub async fn evaluate_condition(
     let mut unknown = Vec::new();
     let mut outcome = evaluate(run, frame, expression).await?;
     while let TaskOutcome::Unknown(name) = &outcome
-        && unknown.len() < MOST_UNKNOWN
+        && unknown.len() < MAX_UNKNOWN
         && !unknown.contains(name)
     {
         unknown.push(name.clone());
@@ -148,7 +150,7 @@ pub async fn call_template_function(
     let function = frame
         .imports
         .template_function(name)
-        .ok_or_else(|| words::NO_DIRECTIVE.with("name", quoted(name)))?;
+        .ok_or_else(|| phrases::NO_DIRECTIVE.with("name", quoted(name)))?;
     Box::pin(call_js(run, frame, &function, args)).await
 }
 
@@ -174,8 +176,8 @@ pub async fn load_js_module(
         Some(main) => (ModuleKind::Auto, at(&main), main.source),
         None => (ModuleKind::Builtin, String::new(), name.to_owned()),
     };
-    let task = JsTask::Module { id: id.clone(), kind, file, source };
-    let listed = run_task(run, frame, task, &[]).await?.into_value().unwrap_or_default();
+    let module = JsTask::Module { id: id.clone(), kind, file, source };
+    let listed = run_task(run, frame, module, &[]).await?.into_value().unwrap_or_default();
     let functions = listed.get("functions").and_then(Value::as_array);
     Ok((id, functions.into_iter().flatten().map(text_of).collect()))
 }
@@ -237,7 +239,7 @@ async fn run_task(
                 apply_changes(frame, &want.changes);
                 run.limits.count_instruction()?;
                 let time = want.args.first().and_then(Value::as_u64).unwrap_or(0);
-                let time = Duration::from_millis(time).min(LONGEST_PAUSE);
+                let time = Duration::from_millis(time).min(MAX_PAUSE);
                 pauses.push(Box::pin(pause(want.id, time, stop.clone())));
             }
             TaskEvent::Call(want) => {
@@ -266,18 +268,18 @@ async fn run_task(
 
 /// How a task ended; an error has the place that threw it, and the cause of the call that failed in
 /// it.
-fn task_outcome(frame: &Frame, ended: TaskEnd, cause: ErrorCause) -> ScriptResult<TaskOutcome> {
-    let error = match ended.outcome {
+fn task_outcome(frame: &Frame, end: TaskEnd, cause: ErrorCause) -> ScriptResult<TaskOutcome> {
+    let error = match end.outcome {
         Ok(TaskOutcome::NoFunction(name)) => unknown_name_error(frame, &name),
         Ok(outcome) => return Ok(outcome),
         Err(why) if cause == ErrorCause::Script => why.into(),
         Err(why) => LocatedError::from(why).caused_by(cause).into(),
     };
-    Err(located(frame, error, ended.place))
+    Err(located(frame, error, end.place))
 }
 
 /// Longest pause of `setTimeout`: an engine that answers nothing for longer counts as stuck.
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+const MAX_PAUSE: Duration = Duration::from_secs(10);
 
 /// Waits for this time, or until the run is stopped.
 async fn pause(id: u64, time: Duration, stop: CancellationToken) -> u64 {
@@ -299,17 +301,17 @@ fn reads_messages(task: &JsTask) -> bool {
 }
 
 /// The error, with the place in the function or file that threw it.
-fn located(frame: &Frame, error: ScriptFlow, place: Option<JsPlace>) -> ScriptFlow {
-    let Some(JsPlace { file, line, column }) = place else { return error };
+fn located(frame: &Frame, flow: ScriptFlow, place: Option<JsPlace>) -> ScriptFlow {
+    let Some(JsPlace { file, line, column }) = place else { return flow };
     if let Some(name) = file.strip_prefix("fn:") {
         let declared = frame.manifest.functions.iter().find(|function| {
             let source = function_source(&function.source).ok();
             source.and_then(function_name).map(strip_dollar).as_deref() == Some(name)
         });
-        let Some(function) = declared else { return error };
+        let Some(function) = declared else { return flow };
         let Location { file, position } = &function.location;
         let first = position.line + function.first_line;
-        return error.or_location(file, SourcePosition { line: first + line - 1, column });
+        return flow.or_location(file, SourcePosition { line: first + line - 1, column });
     }
     let path = file.split_once('/').and_then(|(module, file)| {
         let folder = frame.imports.js_folders.get(module)?;
@@ -317,8 +319,8 @@ fn located(frame: &Frame, error: ScriptFlow, place: Option<JsPlace>) -> ScriptFl
     });
     match path {
         // The instruction that called it is in another file.
-        Some(path) => error.or_location(&path, SourcePosition { line, column }).leave_script(None),
-        None => error,
+        Some(path) => flow.or_location(&path, SourcePosition { line, column }).leave_script(None),
+        None => flow,
     }
 }
 
@@ -326,23 +328,23 @@ fn located(frame: &Frame, error: ScriptFlow, place: Option<JsPlace>) -> ScriptFl
 async fn serve_runtime_call(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    want: RuntimeCall,
+    call: RuntimeCall,
 ) -> CallResult {
     run.limits.count_instruction()?;
-    let passed = ArgValues { positional: want.args, ..ArgValues::default() };
+    let values = ArgValues { positional: call.args, ..ArgValues::default() };
     // The engine's own modules mean the directive, whatever the script calls by its name.
-    let own = want.name.strip_prefix('#');
-    let name = own.unwrap_or(&want.name);
+    let own = call.name.strip_prefix('#');
+    let name = own.unwrap_or(&call.name);
     if (own.is_some() || !frame.imports.has_function(name))
         && let Some(row) = directive::find(name)
     {
         frame.require_trust(format_args!("${name}"))?;
         let before = frame.values.latest.clone();
-        let value = row.run_with(run, frame, passed).await?;
+        let value = row.run_with(run, frame, values).await?;
         let changed = (frame.values.latest != before).then(|| frame.values.latest.clone());
         return Ok(value.or(changed));
     }
-    run.call_function(frame, &want.name, passed).await
+    run.call_function(frame, &call.name, values).await
 }
 
 /// What has changed since the engine last got the values, as far as an expression may read them:
@@ -390,7 +392,7 @@ fn apply_changes(frame: &mut Frame, changes: &ScopeChanges) {
 
 fn js_source(text: &str) -> ScriptResult<&str> {
     function_source(text)
-        .map_err(|foreign| words::FOREIGN_LANGUAGE.with("name", quoted(&foreign.0)).into())
+        .map_err(|foreign| phrases::FOREIGN_LANGUAGE.with("name", quoted(&foreign.0)).into())
 }
 
 /// Whether the first parameter is destructured: `make({content})`.

@@ -1,21 +1,21 @@
 //! What a run has used of its limits, with everything it calls.
 
 use super::super::error::{ScriptError, ScriptFlow, ScriptResult, quoted};
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{Money, Usage};
 
 /// Maximum number of instructions in one run, counting repetitions in loops.
-pub const MOST_STEPS: usize = 200_000;
+pub const MAX_STEPS: usize = 200_000;
 /// Maximum number of model calls in one run.
-pub const MOST_CALLS: usize = 1000;
+pub const MAX_CALLS: usize = 1000;
 /// Deepest nesting of scripts that call each other.
-pub const DEEPEST: usize = 16;
+pub const MAX_DEPTH: usize = 16;
 /// Deepest nesting of everything that may call itself: scripts, functions and event handlers.
-pub const DEEPEST_CALLS: usize = 32;
+pub const MAX_CALLS_DEPTH: usize = 32;
 
 /// Maximum number of rounds of tool calls for one answer.
-pub const MOST_ROUNDS: usize = 5;
+pub const MAX_ROUNDS: usize = 5;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunLimits {
@@ -35,8 +35,8 @@ impl RunLimits {
 
     pub fn count_instruction(&mut self) -> ScriptResult {
         self.steps += 1;
-        if self.steps > MOST_STEPS {
-            Err(limit_error(words::TOO_MANY_STEPS.with("most", MOST_STEPS)))
+        if self.steps > MAX_STEPS {
+            Err(limit_error(phrases::TOO_MANY_STEPS.with("most", MAX_STEPS)))
         } else {
             Ok(())
         }
@@ -44,8 +44,8 @@ impl RunLimits {
 
     pub fn count_model_call(&mut self) -> ScriptResult {
         self.calls += 1;
-        if self.calls > MOST_CALLS {
-            Err(limit_error(words::TOO_MANY_CALLS.with("most", MOST_CALLS)))
+        if self.calls > MAX_CALLS {
+            Err(limit_error(phrases::TOO_MANY_CALLS.with("most", MAX_CALLS)))
         } else {
             self.budget.stop_reason(self.used).map_or(Ok(()), |why| Err(limit_error(why)))
         }
@@ -68,9 +68,9 @@ impl RunLimits {
 
     /// Counts a script that is called by another, until it is left.
     pub fn enter(&mut self, script: &str) -> ScriptResult {
-        if self.scripts >= DEEPEST {
+        if self.scripts >= MAX_DEPTH {
             let name = quoted(script);
-            let why = words::TOO_MANY_SCRIPTS.with("most", DEEPEST).with("name", name);
+            let why = phrases::TOO_MANY_SCRIPTS.with("most", MAX_DEPTH).with("name", name);
             return Err(limit_error(why));
         }
         self.enter_call(script)?;
@@ -86,8 +86,9 @@ impl RunLimits {
     /// Counts a call that may lead to itself, as that of an event or from JavaScript, until it is
     /// left: each takes room on the stack.
     pub fn enter_call(&mut self, name: &str) -> ScriptResult {
-        if self.depth >= DEEPEST_CALLS {
-            let why = words::TOO_MANY_NESTED.with("most", DEEPEST_CALLS).with("name", quoted(name));
+        if self.depth >= MAX_CALLS_DEPTH {
+            let why =
+                phrases::TOO_MANY_NESTED.with("most", MAX_CALLS_DEPTH).with("name", quoted(name));
             return Err(limit_error(why));
         }
         self.depth += 1;
@@ -99,10 +100,12 @@ impl RunLimits {
     }
 
     /// Adds what a concurrent run has used since both were at `start`.
-    pub fn add_since(&mut self, start: RunLimits, other: RunLimits) {
-        self.steps += other.steps.saturating_sub(start.steps);
-        self.calls += other.calls.saturating_sub(start.calls);
-        let (before, after) = (start.used, other.used);
+    pub fn add_since(&mut self, limits: RunLimits, run_limits: RunLimits) {
+        self.steps += run_limits.steps.saturating_sub(limits.steps);
+        self.calls += run_limits.calls.saturating_sub(limits.calls);
+        let before = limits.used;
+        let after = run_limits.used;
+
         let tokens = Usage::counted(
             after.input_tokens.saturating_sub(before.input_tokens),
             after.output_tokens.saturating_sub(before.output_tokens),
@@ -133,15 +136,15 @@ mod tests {
             }
             other => panic!("{other:?}"),
         };
-        (0..MOST_STEPS).for_each(|_| limits.count_instruction().unwrap());
+        (0..MAX_STEPS).for_each(|_| limits.count_instruction().unwrap());
         assert!(last(limits.count_instruction()).starts_with("More than 200000 instructions"));
-        (0..MOST_CALLS).for_each(|_| limits.count_model_call().unwrap());
+        (0..MAX_CALLS).for_each(|_| limits.count_model_call().unwrap());
         assert!(last(limits.count_model_call()).starts_with("More than 1000 model calls"));
-        (0..DEEPEST).for_each(|_| limits.enter("a").unwrap());
+        (0..MAX_DEPTH).for_each(|_| limits.enter("a").unwrap());
         assert!(last(limits.enter("b")).starts_with("`b` would nest more than 16 scripts"));
         limits.leave();
         limits.enter("b").unwrap();
-        (DEEPEST..DEEPEST_CALLS).for_each(|_| limits.enter_call("f").unwrap());
+        (MAX_DEPTH..MAX_CALLS_DEPTH).for_each(|_| limits.enter_call("f").unwrap());
         assert!(last(limits.enter_call("f")).starts_with("`f` would nest more than 32 calls"));
         limits.leave_call();
         limits.enter_call("f").unwrap();

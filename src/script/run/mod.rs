@@ -16,7 +16,7 @@ use super::manifest::Manifest;
 use super::manifest::input::ScriptArgs;
 use super::permission;
 use super::source::ScriptLibrary;
-use avocet_core::i18n::{Localize, script_run as words};
+use avocet_core::i18n::{Localize, script_run as phrases};
 use events::add_declared_handlers;
 use expression::Expressions;
 use frame::{Frame, ScriptRun};
@@ -82,19 +82,19 @@ pub struct RunResult {
 
 /// Finds a script and runs it.
 pub async fn run(
-    order: RunRequest,
+    request: RunRequest,
     library: ScriptLibrary,
     host: Box<dyn ScriptHost>,
 ) -> Result<RunResult, LocatedError> {
-    let source = library.find(&order.script, &order.from)?;
+    let source = library.find(&request.script, &request.from)?;
     let shape = Arc::new(Manifest::load(source, &library)?);
     let limits = RunLimits::new(host.budget());
     let expressions = Expressions::default();
-    let mut run = ScriptRun { host, library, limits, streams: order.streams, expressions };
-    let args = if order.asks_inputs {
-        ask_missing_inputs(run.host.as_mut(), &shape, order.args).await
+    let mut run = ScriptRun { host, library, limits, streams: request.streams, expressions };
+    let args = if request.asks_inputs {
+        ask_missing_inputs(run.host.as_mut(), &shape, request.args).await
     } else {
-        order.args
+        request.args
     };
     report_unread_args(run.host.as_mut(), &shape, &args);
     let mut frame = Frame::new(shape, args, &[])?;
@@ -171,12 +171,12 @@ impl ScriptRun {
     /// A script that has run its own part, and now waits for messages.
     pub fn start_agent<'a>(
         &'a mut self,
-        caller: &'a Frame,
-        shape: Arc<Manifest>,
+        frame: &'a Frame,
+        manifest: Arc<Manifest>,
         args: ScriptArgs,
     ) -> BoxFuture<'a, ScriptResult<Frame>> {
         Box::pin(async move {
-            let mut agent = Frame::new(shape, args, &caller.permissions)?;
+            let mut agent = Frame::new(manifest, args, &frame.permissions)?;
             self.limits.enter(agent.manifest.id())?;
             let came = run_as_agent(self, &mut agent).await;
             self.limits.leave();
@@ -185,9 +185,9 @@ impl ScriptRun {
     }
 }
 
-async fn run_as_agent(run: &mut ScriptRun, agent: &mut Frame) -> ScriptResult {
-    run.prepare(agent).await?;
-    run.run_without_answer(agent).await
+async fn run_as_agent(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResult {
+    run.prepare(frame).await?;
+    run.run_without_answer(frame).await
 }
 
 async fn run_to_end(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResult<Value> {
@@ -209,7 +209,7 @@ fn report_unsupported_settings(host: &mut dyn ScriptHost, frame: &Frame) {
         host.emit_note(said);
     }
     if frame.values.option("SystemTemplate").is_some() {
-        host.emit_note(words::TEMPLATE_OF_SERVER);
+        host.emit_note(phrases::TEMPLATE_OF_SERVER);
     }
     let patterns = scope::texts_of(frame.manifest.config.get("modelPattern"));
     let Some(model) = host.model_name() else { return };
@@ -217,7 +217,7 @@ fn report_unsupported_settings(host: &mut dyn ScriptHost, frame: &Frame) {
         && !patterns.iter().any(|pattern| params::matches_model(pattern, &model))
     {
         host.emit_note(
-            words::OTHER_MODEL
+            phrases::OTHER_MODEL
                 .with("name", quoted(frame.manifest.id()))
                 .with("pattern", quoted(&patterns.join(", ")))
                 .with("model", quoted(&model)),

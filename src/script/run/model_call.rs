@@ -8,13 +8,13 @@ use super::super::host::{AnswerHead, AnswerPart, ModelCall, ScriptEvent};
 use super::super::text::Placeholder;
 use super::super::{output, tool_protocol};
 use super::dialogue::{DialogueMessage, SystemParts, Titles, View, messages};
-use super::frame::{Frame, LONGEST_TEXT, ScriptRun};
+use super::frame::{Frame, MAX_TEXT, ScriptRun};
 use super::limits::limit_error;
 use super::params::{self, ModelCallSettings};
 use super::reasoning::{self, ThinkPlan};
 use super::scope::text_of;
 use avocet_core::deadline::Allowance;
-use avocet_core::i18n::{Localize, LocalizedText, script_run as words};
+use avocet_core::i18n::{Localize, LocalizedText, script_run as phrases};
 use avocet_core::protocol::{Message, Truncation};
 
 /// How often the model is asked when its reply is not one of the choices.
@@ -59,21 +59,21 @@ pub struct CallOptions {
 }
 
 /// The error for a reply that is not one of the choices.
-pub fn no_choice_error(ask: &Placeholder, reply: &str) -> ScriptFlow {
-    no_choice(ask, reply).into()
+pub fn no_choice_error(placeholder: &Placeholder, reply: &str) -> ScriptFlow {
+    no_choice(placeholder, reply).into()
 }
 
 /// A reply that is none of the choices.
-pub fn no_choice(ask: &Placeholder, reply: &str) -> LocalizedText {
-    let said = words::NO_CHOICE.with("reply", quoted(reply));
-    said.with("list", quoted(&ask.choices.join(", ")))
+pub fn no_choice(placeholder: &Placeholder, reply: &str) -> LocalizedText {
+    let said = phrases::NO_CHOICE.with("reply", quoted(reply));
+    said.with("list", quoted(&placeholder.choices.join(", ")))
 }
 
 /// The messages for the model: those above `end`, and the start of one more.
 pub fn model_messages(
     frame: &Frame,
     end: usize,
-    begun: Option<&DialogueMessage>,
+    message: Option<&DialogueMessage>,
     extra: &SystemParts,
 ) -> ScriptResult<Vec<Message>> {
     let titles = system_titles(frame);
@@ -85,7 +85,7 @@ pub fn model_messages(
     if let Some(plan) = reasoning::think_plan(&frame.values) {
         extra.notes.extend(plan.prompt(&Value::Object(frame.values.scope()))?);
     }
-    let lines = frame.dialogue.messages.iter().take(end).chain(begun);
+    let lines = frame.dialogue.messages.iter().take(end).chain(message);
     Ok(messages(lines, &view, &extra))
 }
 
@@ -93,7 +93,7 @@ pub fn model_messages(
 pub async fn complete(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    sent: Vec<Message>,
+    messages: Vec<Message>,
     options: CallOptions,
 ) -> ScriptResult<ScriptReply> {
     let is_internal = options.reply_use == ReplyUse::Internal;
@@ -102,14 +102,14 @@ pub async fn complete(
     report_params(run, frame, &options.params);
     let settings = params::model_call_settings(&frame.values, &options.params, run.streams, forced);
     let mut call = ModelCall {
-        messages: sent,
+        messages,
         params: settings.params.clone(),
         schema: None,
         sample: options.choice.as_ref().and_then(|ask| ask.choices.first()).cloned(),
     };
     params::add_unlisted(&options.unlisted, &mut call.params.more);
     if call.messages.is_empty() {
-        note_here(run, frame, words::NO_MESSAGES);
+        note_here(run, frame, phrases::NO_MESSAGES);
     }
     let biases = frame.dialogue.messages.iter().flat_map(|line| &line.bias);
     if let Some(biases) = params::logit_bias(biases) {
@@ -149,23 +149,23 @@ fn note_incomplete(run: &mut ScriptRun, frame: &Frame, reply: &ScriptReply) {
     let is_cut = reply.cut == Some(Truncation::Length);
     let no_answer = reply.text.trim().is_empty() && reply.reasoning.is_some();
     match (no_answer, is_cut) {
-        (true, true) => note_here(run, frame, words::THOUGHTS_CUT),
-        (true, false) => note_here(run, frame, words::THOUGHTS_ALONE),
-        (false, true) => note_here(run, frame, words::ANSWER_CUT),
+        (true, true) => note_here(run, frame, phrases::THOUGHTS_CUT),
+        (true, false) => note_here(run, frame, phrases::THOUGHTS_ALONE),
+        (false, true) => note_here(run, frame, phrases::ANSWER_CUT),
         (false, false) => {}
     }
 }
 
 /// A note with the place of the running instruction.
 fn note_here(run: &mut ScriptRun, frame: &Frame, say: impl Into<LocalizedText>) {
-    let place = Location::new(&frame.file, frame.position);
-    run.host.emit_note(LocatedError::with_location(say, place).localized());
+    let location = Location::new(&frame.file, frame.position);
+    run.host.emit_note(LocatedError::with_location(say, location).localized());
 }
 
 /// A note with the place of the running instruction, the first time that it is true of it.
-pub fn note_once(run: &mut ScriptRun, frame: &mut Frame, say: LocalizedText) {
-    let place = Location::new(&frame.file, frame.position);
-    let said = LocatedError::with_location(say, place);
+pub fn note_once(run: &mut ScriptRun, frame: &mut Frame, text: LocalizedText) {
+    let location = Location::new(&frame.file, frame.position);
+    let said = LocatedError::with_location(text, location);
     if frame.noted_params.insert(said.to_string()) {
         run.host.emit_note(said.localized());
     }
@@ -179,7 +179,7 @@ fn report_params(run: &mut ScriptRun, frame: &mut Frame, call: &Map<String, Valu
         .collect();
     for (name, value) in wrong {
         if frame.noted_params.insert(format!("{name}={value}")) {
-            let said = words::PARAMETER_VALUE.with("name", name).with("value", quoted(&value));
+            let said = phrases::PARAMETER_VALUE.with("name", name).with("value", quoted(&value));
             note_here(run, frame, said);
         }
     }
@@ -191,7 +191,7 @@ fn finished_reply(
     partial: PartialReply,
     plan: Option<&ThinkPlan>,
     mut shown: ShownAnswer,
-    cut: Option<Truncation>,
+    truncation: Option<Truncation>,
 ) -> ScriptReply {
     let PartialReply { text: whole, reasoning: thought } = partial;
     let (text, thinking) = match plan {
@@ -207,7 +207,7 @@ fn finished_reply(
     }
     shown.finish(run, &text);
     let reasoning = thinking.or(Some(thought)).filter(|thought| !thought.is_empty());
-    ScriptReply { text, reasoning, cut, value: None }
+    ScriptReply { text, reasoning, cut: truncation, value: None }
 }
 
 /// Adds the form that the answer must have.
@@ -334,7 +334,7 @@ async fn read_stream(
         let part = allowance
             .wait(parts.next())
             .await
-            .map_err(|_| failed(words::TIMED_OUT.with("seconds", settings.timeout.as_secs())))?;
+            .map_err(|_| failed(phrases::TIMED_OUT.with("seconds", settings.timeout.as_secs())))?;
         match part {
             Some(Ok(AnswerPart::Text(text))) => {
                 let most = if settings.streams { settings.max_tail_repeats } else { 0 };
@@ -363,7 +363,7 @@ async fn read_stream(
                 run.host.emit(ScriptEvent::TokensUsed(usage));
             }
             Some(Ok(AnswerPart::Finished(cut))) => return Ok(cut),
-            Some(Err(why)) => return Err(failed(words::MODEL_FAILED.with("why", why)).into()),
+            Some(Err(why)) => return Err(failed(phrases::MODEL_FAILED.with("why", why)).into()),
             None => return Ok(None),
         }
     }
@@ -381,8 +381,8 @@ impl PartialReply {
     fn extend(&mut self, text: &str, max_tail_repeats: u64) -> ScriptResult<(String, bool)> {
         let before = self.text.len();
         let repeats = self.add(text, max_tail_repeats);
-        if self.text.len() > LONGEST_TEXT {
-            return Err(limit_error(words::TEXT_TOO_LONG.with("most", LONGEST_TEXT >> 20)));
+        if self.text.len() > MAX_TEXT {
+            return Err(limit_error(phrases::TEXT_TOO_LONG.with("most", MAX_TEXT >> 20)));
         }
         Ok((self.text.split_at(before).1.to_owned(), repeats))
     }
@@ -390,7 +390,7 @@ impl PartialReply {
     /// Adds a text, up to where its tail repeats too often; whether it does.
     fn add(&mut self, text: &str, max_tail_repeats: u64) -> bool {
         // One part is usually a few letters; a long one is a server that does not stream.
-        if text.len() > LONGEST_CHECKED {
+        if text.len() > MAX_CHECKED {
             self.text.push_str(text);
             return params::has_repeating_tail(&self.text, max_tail_repeats);
         }
@@ -402,7 +402,7 @@ impl PartialReply {
 }
 
 /// Longest part of an answer that is checked for a repeating tail at every letter, in bytes.
-const LONGEST_CHECKED: usize = 1024;
+const MAX_CHECKED: usize = 1024;
 
 fn has_required_format(frame: &Frame) -> bool {
     frame.values.answer_format().is_some() && frame.values.is_format_required()

@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use super::super::error::{LocatedError, ScriptResult, quoted};
 use super::super::source::{self, SourceFiles};
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// Maximum number of files of one module, and of bytes in total.
-const MOST_FILES: usize = 64;
-const MOST_BYTES: usize = 4 << 20;
+const MAX_FILES: usize = 64;
+const MAX_BYTES: usize = 4 << 20;
 
 /// A file for the engine: its path below the folder, with `/`, and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct NpmPackage {
 /// The package of this name in the `node_modules` of a folder or of one above it.
 pub fn npm_package(disk: &dyn SourceFiles, from: &Path, name: &str) -> Option<NpmPackage> {
     let is_name = !name.is_empty() && !name.split('/').any(|part| part.is_empty() || part == "..");
-    let folders = from.ancestors().filter(|_| is_name).take(DEEPEST);
+    let folders = from.ancestors().filter(|_| is_name).take(MAX_DEPTH);
     let folder = folders
         .map(|above| above.join("node_modules").join(name))
         .find(|folder| !disk.list(folder).is_empty() && disk.is_trusted(folder))?;
@@ -65,7 +65,7 @@ pub fn npm_package(disk: &dyn SourceFiles, from: &Path, name: &str) -> Option<Np
 }
 
 /// How many folders are searched for `node_modules`.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// The file at a path with all its imports, dependencies first.
 pub fn read_js_files(
@@ -79,54 +79,55 @@ pub fn read_js_files(
         // A package of another folder has its own root.
         path.parent().unwrap_or(Path::new("")).to_owned()
     };
-    let mut gathered = ModuleFiles {
+    let mut files = ModuleFiles {
         folder,
         in_progress: Vec::new(),
         visited: BTreeSet::new(),
         files: Vec::new(),
     };
-    collect_files(disk, &mut gathered, path)?;
-    Ok((gathered.folder, gathered.files))
+    collect_files(disk, &mut files, path)?;
+    Ok((files.folder, files.files))
 }
 
-fn collect_files(disk: &dyn SourceFiles, to: &mut ModuleFiles, path: &Path) -> ScriptResult {
-    if !to.visited.insert(path.to_owned()) {
-        return if to.in_progress.iter().any(|open| open == path) {
-            Err(words::MODULE_CIRCLE.with("name", quoted(&to.relative_name(path))).into())
+fn collect_files(disk: &dyn SourceFiles, files: &mut ModuleFiles, path: &Path) -> ScriptResult {
+    if !files.visited.insert(path.to_owned()) {
+        return if files.in_progress.iter().any(|open| open == path) {
+            Err(phrases::MODULE_CIRCLE.with("name", quoted(&files.relative_name(path))).into())
         } else {
             Ok(())
         };
     }
-    if to.visited.len() > MOST_FILES {
-        let name = to.in_progress.first().map_or_else(String::new, |first| to.relative_name(first));
-        return Err(words::TOO_MANY_FILES
-            .with("most", MOST_FILES)
+    if files.visited.len() > MAX_FILES {
+        let name =
+            files.in_progress.first().map_or_else(String::new, |first| files.relative_name(first));
+        return Err(phrases::TOO_MANY_FILES
+            .with("most", MAX_FILES)
             .with("name", quoted(&name))
             .into());
     }
     let text = disk
         .read(path)
         .map_err(LocatedError::new)?
-        .ok_or_else(|| words::NO_FILE.with("name", quoted(&to.relative_name(path))))?;
+        .ok_or_else(|| phrases::NO_FILE.with("name", quoted(&files.relative_name(path))))?;
     if !disk.is_trusted(path) {
-        return Err(words::UNTRUSTED
+        return Err(phrases::UNTRUSTED
             .with("file", path.display().to_string())
-            .with("what", quoted(&to.relative_name(path)))
+            .with("what", quoted(&files.relative_name(path)))
             .into());
     }
-    if text.len() + to.files.iter().map(|file| file.source.len()).sum::<usize>() > MOST_BYTES {
-        return Err(words::TOO_LONG.with("most", MOST_BYTES >> 20).into());
+    if text.len() + files.files.iter().map(|file| file.source.len()).sum::<usize>() > MAX_BYTES {
+        return Err(phrases::TOO_LONG.with("most", MAX_BYTES >> 20).into());
     }
-    to.in_progress.push(path.to_owned());
+    files.in_progress.push(path.to_owned());
     for named in imported_files(&text) {
         let next = source::normalize_path(&path.parent().unwrap_or(Path::new("")).join(&named));
-        if !next.starts_with(&to.folder) {
-            return Err(words::MODULE_OUTSIDE.with("name", quoted(&named)).into());
+        if !next.starts_with(&files.folder) {
+            return Err(phrases::MODULE_OUTSIDE.with("name", quoted(&named)).into());
         }
-        collect_files(disk, to, &with_extension(disk, next))?;
+        collect_files(disk, files, &with_extension(disk, next))?;
     }
-    to.in_progress.pop();
-    to.files.push(JsFile { name: to.relative_name(path), source: text });
+    files.in_progress.pop();
+    files.files.push(JsFile { name: files.relative_name(path), source: text });
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use super::dialogue::{DialogueMessage, SystemParts, messages_for_role};
 use super::frame::{Frame, ScriptRun};
 use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
 use super::tools::{ToolQuestion, answer_with_tools};
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 use avocet_core::protocol::Message;
 
 /// Lets every addressed role answer a message, one after the other.
@@ -20,7 +20,7 @@ pub async fn answer_as_roles(run: &mut ScriptRun, frame: &mut Frame, at: usize) 
         frame.dialogue.messages.get(at).map(|line| line.addressees.clone()).unwrap_or_default();
     for to in to {
         let Some(script) = frame.role_script(&to.role) else {
-            return Err(words::NO_ROLE_SCRIPT.with("role", quoted(&to.role)).into());
+            return Err(phrases::NO_ROLE_SCRIPT.with("role", quoted(&to.role)).into());
         };
         let turn = RoleTurn {
             role: &to.role,
@@ -75,8 +75,8 @@ async fn ask_actor(
     turn: RoleTurn<'_>,
 ) -> ScriptResult<ScriptReply> {
     let RoleTurn { role, end, begun, notes, options, .. } = turn;
-    let extra = SystemParts { notes, ..SystemParts::default() };
-    let mut sent = model_messages(actor, actor.dialogue.messages.len(), None, &extra)?;
+    let parts = SystemParts { notes, ..SystemParts::default() };
+    let mut sent = model_messages(actor, actor.dialogue.messages.len(), None, &parts)?;
     let from = frame.dialogue.prologue_len.unwrap_or(0).min(end);
     let lines = frame.dialogue.messages.iter().take(end).skip(from);
     sent.extend(messages_for_role(role, lines, frame.manifest.name()));
@@ -119,7 +119,7 @@ async fn role_frame(
     frame.check_permission(run.host.as_mut(), &names, &Map::new()).await?;
     let shape = found?;
     if !shape.has_type("char") {
-        return Err(words::ROLE_NO_CHAR
+        return Err(phrases::ROLE_NO_CHAR
             .with("role", quoted(role))
             .with("file", shape.origin.file.clone())
             .into());

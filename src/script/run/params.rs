@@ -57,7 +57,7 @@ const TIMEOUT: u64 = 120_000;
 const MAX_RETRY: u64 = 7;
 const MIN_TAIL: u64 = 7;
 /// Maximum number of texts whose likelihood one call changes.
-const MOST_BIASES: usize = 256;
+const MAX_BIASES: usize = 256;
 
 /// Every parameter that is known here.
 pub fn parameter_names() -> impl Iterator<Item = &'static str> {
@@ -158,8 +158,8 @@ pub fn unusable_params<'a>(
 }
 
 /// `None` for a parameter that may be anything.
-fn sampling_kind(row: &SamplingSpec) -> Option<ParamKind> {
-    match row.types {
+fn sampling_kind(spec: &SamplingSpec) -> Option<ParamKind> {
+    match spec.types {
         ["number"] => Some(ParamKind::Number),
         ["boolean"] => Some(ParamKind::Flag),
         _ => None,
@@ -249,7 +249,7 @@ pub fn logit_bias<'a>(biases: impl Iterator<Item = &'a Bias>) -> Option<Value> {
         out.retain(|(text, _)| *text != bias.text);
         out.push((&bias.text, value));
     }
-    out.truncate(MOST_BIASES);
+    out.truncate(MAX_BIASES);
     (!out.is_empty()).then(|| out.into_iter().map(|(text, by)| json!([text, by])).collect())
 }
 
@@ -288,7 +288,7 @@ pub fn has_repeating_tail(text: &str, times: u64) -> bool {
         return false;
     }
     let bytes = text.as_bytes();
-    (1..=LONGEST_UNIT).any(|unit| {
+    (1..=MAX_UNIT).any(|unit| {
         let Some(tail) = bytes.len().checked_sub(unit) else { return false };
         let word = &bytes[tail..];
         // Lines of dashes and spaces are drawn on purpose.
@@ -303,7 +303,7 @@ pub fn has_repeating_tail(text: &str, times: u64) -> bool {
 }
 
 /// Longest unit that is checked, in bytes.
-const LONGEST_UNIT: usize = 96;
+const MAX_UNIT: usize = 96;
 /// How often one sign, or signs that are not letters, may repeat in a row.
 const SAME_SIGNS: usize = 200;
 

@@ -121,7 +121,9 @@ impl ThinkPlan {
     }
 
     fn default_prompt(&self) -> String {
-        let (think, answer) = (self.think.description(), self.answer.description());
+        let think = self.think.description();
+        let answer = self.answer.description();
+
         let mut text = match self.mode {
             ThinkMode::Last => format!(
                 "Answer first. Then check the answer step by step between {think}, and correct it where it is wrong."

@@ -13,12 +13,12 @@ use super::super::template::{self, Format, Functions, Rendered};
 use super::super::text::{Bias, MessageText, RegexMark, RenderedText, args, regex, roles};
 use super::dialogue::{DialogueMessage, MessageBody, RenderMode, SystemParts};
 use super::fill_placeholders::fill_placeholders;
-use super::frame::{Frame, LONGEST_TEXT, ScriptRun};
+use super::frame::{Frame, MAX_TEXT, ScriptRun};
 use super::js::call_template_function;
 use super::limits::limit_error;
 use super::multi_role::answer_as_roles;
 use super::scope::{text_of, texts_of};
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 impl ScriptRun {
     /// Renders every pending message, in order, and asks the model where a mark requires it.
@@ -90,15 +90,15 @@ async fn flush_message(run: &mut ScriptRun, frame: &mut Frame, at: usize) -> Scr
 pub async fn render_message(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    line: &mut DialogueMessage,
+    message: &mut DialogueMessage,
 ) -> ScriptResult {
-    let locals = std::mem::replace(&mut frame.values.locals, line.locals.clone());
+    let locals = std::mem::replace(&mut frame.values.locals, message.locals.clone());
     let was = std::mem::replace(&mut frame.dialogue.is_flushing, true);
     let place = (Arc::clone(&frame.file), frame.position);
-    if let Some(Location { file, position }) = &line.location {
+    if let Some(Location { file, position }) = &message.location {
         (frame.file, frame.position) = (Arc::from(file.as_str()), *position);
     }
-    let came = render_body(run, frame, line).await;
+    let came = render_body(run, frame, message).await;
     (frame.file, frame.position) = place;
     frame.dialogue.is_flushing = was;
     frame.values.locals = locals;
@@ -108,12 +108,12 @@ pub async fn render_message(
 async fn render_body(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    line: &mut DialogueMessage,
+    message: &mut DialogueMessage,
 ) -> ScriptResult {
-    match line.body.clone() {
+    match message.body.clone() {
         MessageBody::Rendered(_) | MessageBody::Parts(_) => {}
         MessageBody::PendingParts(value) => {
-            line.body = MessageBody::Parts(render_parts(run, frame, &value).await?)
+            message.body = MessageBody::Parts(render_parts(run, frame, &value).await?)
         }
         MessageBody::Pending { text, how } => {
             let (text, how) = match how {
@@ -121,7 +121,7 @@ async fn render_body(
                     Some(value) => match template_of_value(&text, &text_of(&value)) {
                         Some(template) => (template, RenderMode::Template),
                         None => {
-                            line.body =
+                            message.body =
                                 MessageBody::Rendered(RenderedText::literal(text_of(&value)));
                             return Ok(());
                         }
@@ -131,10 +131,10 @@ async fn render_body(
                 how => (text, how),
             };
             let text = render_addressee(run, frame, &text).await?;
-            let text = take_addressees(frame, line, &text);
+            let text = take_addressees(frame, message, &text);
             let (settled, bias) = render_text(run, frame, &text, how).await?;
-            line.body = MessageBody::Rendered(settled);
-            line.bias = bias;
+            message.body = MessageBody::Rendered(settled);
+            message.bias = bias;
         }
     }
     Ok(())
@@ -172,12 +172,12 @@ async fn render_text(
     run: &mut ScriptRun,
     frame: &mut Frame,
     text: &str,
-    how: RenderMode,
+    mode: RenderMode,
 ) -> ScriptResult<(RenderedText, Vec<Bias>)> {
     let mut draft = MessageText::read(text);
     let bias = draft.bias().to_vec();
     fill_marks(run, frame, &mut draft).await?;
-    if how == RenderMode::Marks {
+    if mode == RenderMode::Marks {
         return Ok((draft.into_unrendered(), bias));
     }
     let sealed = draft.mask();
@@ -189,20 +189,20 @@ async fn render_text(
 pub async fn fill_marks(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    draft: &mut MessageText,
+    message_text: &mut MessageText,
 ) -> ScriptResult {
-    while let Some((at, invoke)) = draft.next_call().map(|(at, it)| (at, it.clone())) {
+    while let Some((at, invoke)) = message_text.next_call().map(|(at, it)| (at, it.clone())) {
         let value = run.invoke(frame, &invoke).await?;
         let text = text_of(&value);
-        if text.len() > LONGEST_TEXT {
-            return Err(limit_error(words::TEXT_TOO_LONG.with("most", LONGEST_TEXT >> 20)));
+        if text.len() > MAX_TEXT {
+            return Err(limit_error(phrases::TEXT_TOO_LONG.with("most", MAX_TEXT >> 20)));
         }
-        draft.fill(at, text);
+        message_text.fill(at, text);
     }
-    while let Some((at, pattern)) = draft.next_pattern().map(|(at, it)| (at, it.clone())) {
+    while let Some((at, pattern)) = message_text.next_pattern().map(|(at, it)| (at, it.clone())) {
         let value = frame.values.get_path(&pattern.variable).unwrap_or(Value::Null);
         let found = first_match(&pattern, &text_of(&value))?;
-        draft.fill(at, found);
+        message_text.fill(at, found);
     }
     Ok(())
 }
@@ -211,7 +211,7 @@ pub async fn fill_marks(
 pub async fn render(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> ScriptResult<String> {
     let format = match frame.values.option("templateFormat") {
         Some(Value::String(name)) => {
-            Format::parse(&name).ok_or_else(|| words::NO_FORMAT.with("name", quoted(&name)))?
+            Format::parse(&name).ok_or_else(|| phrases::NO_FORMAT.with("name", quoted(&name)))?
         }
         _ => Format::default(),
     };
@@ -219,7 +219,7 @@ pub async fn render(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Scrip
         return Ok(text.to_owned());
     }
     let mut data = template_data(frame);
-    let mut left = MOST_SETTINGS;
+    let mut left = MAX_SETTINGS;
     render_settings(frame, format, text, &mut data, &mut left);
     let data = Value::Object(data);
     let mut functions = Functions::new(frame.imports.template_names());
@@ -236,7 +236,7 @@ pub async fn render(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Scrip
 }
 
 /// Maximum number of settings that are rendered for one text.
-const MOST_SETTINGS: usize = 32;
+const MAX_SETTINGS: usize = 32;
 
 /// Renders the settings that a template names and that are templates themselves:
 /// `description: "I am {{name}}"`. Only what the author wrote in the settings is a template; a
@@ -279,7 +279,7 @@ async fn render_parts(
 ) -> ScriptResult<SystemParts> {
     let mut parts = SystemParts::default();
     let Value::Object(map) = value else {
-        return Err(words::SYSTEM_NO_PARTS.into());
+        return Err(phrases::SYSTEM_NO_PARTS.into());
     };
     for (key, value) in map {
         let mut rendered = Vec::new();
@@ -292,17 +292,19 @@ async fn render_parts(
             "content" => parts.content = rendered,
             "output" => parts.output = rendered,
             "notes" => parts.notes = rendered,
-            other => return Err(words::SYSTEM_PART.with("key", quoted(other)).into()),
+            other => return Err(phrases::SYSTEM_PART.with("key", quoted(other)).into()),
         }
     }
     Ok(parts)
 }
 
 /// Whether there are marks whose results a later instruction may need.
-fn needs_early_flush(line: &DialogueMessage) -> bool {
-    match &line.body {
+fn needs_early_flush(message: &DialogueMessage) -> bool {
+    match &message.body {
         MessageBody::Pending { text, .. } => {
-            !line.addressees.is_empty() || text.contains("[[") || text.trim_start().starts_with('@')
+            !message.addressees.is_empty()
+                || text.contains("[[")
+                || text.trim_start().starts_with('@')
         }
         MessageBody::Rendered(settled) => settled.next_placeholder().is_some(),
         MessageBody::PendingParts(_) | MessageBody::Parts(_) => false,
@@ -310,27 +312,27 @@ fn needs_early_flush(line: &DialogueMessage) -> bool {
 }
 
 /// Removes the `@role`s at the start of a text, and expands `@all`.
-fn take_addressees(frame: &Frame, line: &mut DialogueMessage, text: &str) -> String {
+fn take_addressees(frame: &Frame, message: &mut DialogueMessage, text: &str) -> String {
     let roles = frame.manifest.roles();
     if roles.is_empty() {
         return text.to_owned();
     }
     let is_role = |name: &str| name == "all" || roles.contains_key(name);
     let (to, rest) = roles::parse_leading(text, is_role);
-    line.addressees.extend(to);
+    message.addressees.extend(to);
     let mut named = Vec::new();
-    for to in std::mem::take(&mut line.addressees) {
+    for to in std::mem::take(&mut message.addressees) {
         let names = match to.role.as_str() {
-            "all" => roles.keys().filter(|name| **name != line.role).cloned().collect(),
+            "all" => roles.keys().filter(|name| **name != message.role).cloned().collect(),
             _ => vec![to.role.clone()],
         };
         for role in names {
-            if named.iter().all(|known: &roles::Addressee| known.role != role) {
+            if named.iter().all(|addressee: &roles::Addressee| addressee.role != role) {
                 named.push(roles::Addressee { role, arg: to.arg.clone() });
             }
         }
     }
-    line.addressees = named;
+    message.addressees = named;
     rest.to_owned()
 }
 
@@ -353,11 +355,11 @@ fn template_data(frame: &Frame) -> Map<String, Value> {
 }
 
 /// The match of a regular expression in a text; the whole text if nothing matches.
-fn first_match(pattern: &RegexMark, text: &str) -> ScriptResult<String> {
-    let Some(found) = regex::captures(&pattern.source, &pattern.flags, text)? else {
+fn first_match(mark: &RegexMark, text: &str) -> ScriptResult<String> {
+    let Some(found) = regex::captures(&mark.source, &mark.flags, text)? else {
         return Ok(text.to_owned());
     };
-    let group = match &pattern.group {
+    let group = match &mark.group {
         None => found.get(1).or_else(|| found.get(0)),
         Some(group) => match group.parse::<usize>() {
             Ok(number) => found.get(number),

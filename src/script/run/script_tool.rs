@@ -15,11 +15,11 @@ use super::super::tool_protocol::{ParsedToolCall, ToolHelp};
 use super::builtin_tools::{self, BuiltinTool};
 use super::frame::{Frame, ScriptRun, not_allowed_error};
 use super::scope::{merge, texts_of};
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 use avocet_core::protocol::Message;
 
 /// Longest result of one call sent to the model, in characters.
-const LONGEST: usize = 20_000;
+const MAX_LENGTH: usize = 20_000;
 /// Triggers of a tool that does not wait for a call of the model.
 pub const AFTER_USER: &str = "AfterUserMessage";
 pub const KEYWORD: &str = "Keyword";
@@ -93,10 +93,10 @@ impl ToolKind {
         run: &mut ScriptRun,
         callers: &[Arc<Value>],
         args: ScriptArgs,
-        permission: Option<LocalizedText>,
+        text: Option<LocalizedText>,
     ) -> ScriptResult<Value> {
         match self {
-            ToolKind::Builtin(own) => own.run(run, &args.named, permission).await,
+            ToolKind::Builtin(own) => own.run(run, &args.named, text).await,
             ToolKind::Script(shape) => {
                 Box::pin(run.run_manifest(callers, shape.clone(), args)).await
             }
@@ -114,7 +114,7 @@ impl Results {
 
     pub fn add_result(&mut self, tool: &ScriptTool, args: &Map<String, Value>, value: &Value) {
         let line = tool.help().result_line(args, value);
-        self.results.push(line.chars().take(LONGEST).collect());
+        self.results.push(line.chars().take(MAX_LENGTH).collect());
     }
 
     pub fn messages(&self) -> [Message; 2] {
@@ -132,7 +132,9 @@ impl ScriptTool {
 
     /// As the model sees it: the calling script's defaults take precedence.
     pub fn help(&self) -> ToolHelp {
-        let (id, title) = (self.id.clone(), self.title.clone());
+        let id = self.id.clone();
+        let title = self.title.clone();
+
         match &self.kind {
             ToolKind::Builtin(own) => own.help(Some(&title)),
             ToolKind::Script(shape) => ToolHelp { id, title, params: shape.params(&self.defaults) },
@@ -155,34 +157,36 @@ impl ScriptTool {
 }
 
 pub fn script_tool(
-    shape: Arc<Manifest>,
+    manifest: Arc<Manifest>,
     about: &Value,
     defaults: Map<String, Value>,
 ) -> ScriptResult<ScriptTool> {
-    let own = shape.text_setting("title").or(shape.text_setting("description"));
+    let own = manifest.text_setting("title").or(manifest.text_setting("description"));
     let title = about.get("title").and_then(Value::as_str).or(own);
     let Some(title) = title.map(|title| title.lines().next().unwrap_or("").to_owned()) else {
-        return Err(words::TOOL_NO_TITLE.with("name", quoted(shape.id())).into());
+        return Err(phrases::TOOL_NO_TITLE.with("name", quoted(manifest.id())).into());
     };
-    let list = |key: &str| texts_of(about.get(key).or(shape.config.get(key)));
-    let (triggers, keywords) = (list("trigger"), list("keywords"));
-    let id = shape.id().to_owned();
-    Ok(ScriptTool { id, title, defaults, triggers, keywords, kind: ToolKind::Script(shape) })
+    let list = |key: &str| texts_of(about.get(key).or(manifest.config.get(key)));
+    let triggers = list("trigger");
+    let keywords = list("keywords");
+
+    let id = manifest.id().to_owned();
+    Ok(ScriptTool { id, title, defaults, triggers, keywords, kind: ToolKind::Script(manifest) })
 }
 
 pub fn builtin_tool(
-    own: &'static BuiltinTool,
+    tool: &'static BuiltinTool,
     about: &Value,
     defaults: Map<String, Value>,
 ) -> ScriptTool {
     let title = about.get("title").and_then(Value::as_str);
-    let help = own.help(title);
+    let help = tool.help(title);
     ScriptTool {
-        id: own.id.to_owned(),
+        id: tool.id.to_owned(),
         title: help.title,
         defaults,
         triggers: Vec::new(),
         keywords: Vec::new(),
-        kind: ToolKind::Builtin(own),
+        kind: ToolKind::Builtin(tool),
     }
 }

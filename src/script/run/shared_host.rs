@@ -13,7 +13,7 @@ use super::super::host::{
     AnswerPart, FormAnswer, FormQuestion, InputAnswer, InputQuestion, ModelCall, PackKey,
     ScriptEvent, ScriptHost,
 };
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 use avocet_core::protocol::StepAction;
 
 type PartStream = BoxStream<'static, Result<AnswerPart, LocalizedText>>;
@@ -43,7 +43,9 @@ pub struct Relay {
 impl Relay {
     pub fn new(host: &dyn ScriptHost) -> (Relay, mpsc::UnboundedReceiver<HostRequest>) {
         let (to, asked) = mpsc::unbounded_channel();
-        let (environment, model) = (host.environment(), host.model_name());
+        let environment = host.environment();
+        let model = host.model_name();
+
         (Relay { requests: to, environment, model, stop: host.stop_token() }, asked)
     }
 
@@ -80,14 +82,12 @@ impl ScriptHost for Relay {
         self.environment.clone()
     }
 
-    fn emit(&mut self, told: ScriptEvent) {
-        let _ = self.requests.send(HostRequest::Event(told));
+    fn emit(&mut self, event: ScriptEvent) {
+        let _ = self.requests.send(HostRequest::Event(event));
     }
 
-    fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool> {
-        self.request(|give| HostRequest::Confirm(question, give))
-            .map(|said| said == Some(true))
-            .boxed()
+    fn confirm(&mut self, text: LocalizedText) -> BoxFuture<'_, bool> {
+        self.request(|give| HostRequest::Confirm(text, give)).map(|said| said == Some(true)).boxed()
     }
 
     fn ask_input(&mut self, question: InputQuestion) -> BoxFuture<'_, Option<InputAnswer>> {
@@ -102,11 +102,11 @@ impl ScriptHost for Relay {
 
     fn run_step(
         &mut self,
-        work: StepAction,
-        permission: Option<LocalizedText>,
+        action: StepAction,
+        text: Option<LocalizedText>,
     ) -> BoxFuture<'_, Result<String, StepError>> {
-        let answer = self.request(|give| HostRequest::Step(work, permission, give));
-        answer.map(|came| came.unwrap_or_else(|| Err(words::STEP_BROKEN.into()))).boxed()
+        let answer = self.request(|give| HostRequest::Step(action, text, give));
+        answer.map(|came| came.unwrap_or_else(|| Err(phrases::STEP_BROKEN.into()))).boxed()
     }
 
     fn load_value(&mut self, key: PackKey) -> BoxFuture<'_, StoreResult> {
@@ -117,7 +117,7 @@ impl ScriptHost for Relay {
 
     fn store_value(&mut self, key: PackKey, value: Option<Value>) -> BoxFuture<'_, StoreResult> {
         let answer = self.request(|give| HostRequest::StoreValue(key, value, give));
-        answer.map(|came| came.unwrap_or_else(|| Err(words::NO_STORE.into()))).boxed()
+        answer.map(|came| came.unwrap_or_else(|| Err(phrases::NO_STORE.into()))).boxed()
     }
 }
 

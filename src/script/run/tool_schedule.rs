@@ -18,17 +18,17 @@ use super::super::manifest::input::ScriptArgs;
 use super::super::tool_protocol::ParsedToolCall;
 use super::expression::Expressions;
 use super::frame::{Frame, ScriptRun};
-use super::limits::MOST_ROUNDS;
+use super::limits::MAX_ROUNDS;
 use super::scope::text_of;
 use super::script_tool::{Results, ScriptTool};
 use super::shared_host::Relay;
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 
 /// Maximum number of calls in one reply.
-const MOST_CALLS: usize = 20;
+const MAX_CALLS: usize = 20;
 /// Calls at a time: the default, and the maximum.
 const AT_ONCE: usize = 5;
-const MOST_AT_ONCE: usize = 10;
+const MAX_AT_ONCE: usize = 10;
 
 /// How many calls of a reply are taken, how often the model is asked, and how many calls run at a
 /// time.
@@ -53,7 +53,7 @@ impl ToolSchedule {
         let text = |name: &str| frame.values.option(name).map(|value| text_of(&value));
         let level = frame.values.option("concurrency_level");
         let level = level.and_then(|it| it.as_u64()).and_then(|it| usize::try_from(it).ok());
-        let several = level.unwrap_or(AT_ONCE).clamp(1, MOST_AT_ONCE);
+        let several = level.unwrap_or(AT_ONCE).clamp(1, MAX_AT_ONCE);
         let mode = |calls, rounds, at_once, told| ToolSchedule {
             calls,
             rounds,
@@ -63,12 +63,12 @@ impl ToolSchedule {
         };
         Ok(match text("run_mode").as_deref() {
             // Sequential as well, but a model that names all calls at once is not held back.
-            None => ToolSchedule { more_rounds: MOST_ROUNDS, ..mode(MOST_CALLS, 1, 1, ALL) },
-            Some("sequential" | "serial") => mode(1, MOST_ROUNDS, 1, ONE),
-            Some("parallel") => mode(MOST_CALLS, 1, several, ALL),
-            Some("cascaded") => mode(MOST_CALLS, MOST_ROUNDS, 1, READY),
-            Some("planer" | "planner") => mode(MOST_CALLS, MOST_ROUNDS, several, READY),
-            Some(other) => return Err(words::NO_RUN_MODE.with("mode", quoted(other)).into()),
+            None => ToolSchedule { more_rounds: MAX_ROUNDS, ..mode(MAX_CALLS, 1, 1, ALL) },
+            Some("sequential" | "serial") => mode(1, MAX_ROUNDS, 1, ONE),
+            Some("parallel") => mode(MAX_CALLS, 1, several, ALL),
+            Some("cascaded") => mode(MAX_CALLS, MAX_ROUNDS, 1, READY),
+            Some("planer" | "planner") => mode(MAX_CALLS, MAX_ROUNDS, several, READY),
+            Some(other) => return Err(phrases::NO_RUN_MODE.with("mode", quoted(other)).into()),
         })
     }
 }
@@ -80,7 +80,7 @@ pub async fn run_calls(
     tools: &[&ScriptTool],
     wanted: &[ParsedToolCall],
     at_once: usize,
-    done: &mut Results,
+    results: &mut Results,
 ) -> ScriptResult {
     let found = |call: &ParsedToolCall| {
         let tool = tools.iter().find(|tool| tool.id == call.id)?;
@@ -89,14 +89,14 @@ pub async fn run_calls(
     let wanted: Vec<(&ScriptTool, Map<String, Value>)> = wanted.iter().filter_map(found).collect();
     if at_once == 1 || wanted.len() < 2 {
         for (tool, given) in wanted {
-            run_tool(run, frame, tool, given, done).await?;
+            run_tool(run, frame, tool, given, results).await?;
         }
         return Ok(());
     }
     let mut jobs = Vec::new();
     for (tool, given) in wanted {
         let args = tool.complete_args(given);
-        done.add_call(tool, &args);
+        results.add_call(tool, &args);
         let asked = frame.permission_question(&tool.kind.call_names(&tool.id), &args)?;
         let asked = tool.kind.confirm_call(run.host.as_mut(), &tool.id, asked).await?;
         jobs.push((tool, args, asked));
@@ -104,7 +104,7 @@ pub async fn run_calls(
     let came = run_concurrently(run, frame, &jobs, at_once).await;
     for ((tool, args, _), came) in jobs.iter().zip(came) {
         let value = result_value(run.host.as_mut(), tool, args, came)?;
-        done.add_result(tool, args, &value);
+        results.add_result(tool, args, &value);
     }
     Ok(())
 }
@@ -162,17 +162,17 @@ pub async fn run_tool(
     frame: &mut Frame,
     tool: &ScriptTool,
     given: Map<String, Value>,
-    done: &mut Results,
+    results: &mut Results,
 ) -> ScriptResult {
     let args = tool.complete_args(given);
-    done.add_call(tool, &args);
+    results.add_call(tool, &args);
     // A forbidden call is not retried in another way: it ends the script.
     let asked = frame.permission_question(&tool.kind.call_names(&tool.id), &args)?;
     let asked = tool.kind.confirm_call(run.host.as_mut(), &tool.id, asked).await?;
     let given = ScriptArgs::from(args.clone());
     let came = tool.kind.run(run, &frame.permissions, given, asked).await;
     let value = result_value(run.host.as_mut(), tool, &args, came)?;
-    done.add_result(tool, &args, &value);
+    results.add_result(tool, &args, &value);
     Ok(())
 }
 
@@ -184,20 +184,20 @@ fn result_value(
     came: ScriptResult<Value>,
 ) -> ScriptResult<Value> {
     let unknown = tool.help().unknown_args(args);
-    let unknown: Vec<LocalizedText> = unknown
+    let texts: Vec<LocalizedText> = unknown
         .into_iter()
-        .map(|name| words::TOOL_ARGUMENT.with("tool", tool.id.clone()).with("name", quoted(name)))
+        .map(|name| phrases::TOOL_ARGUMENT.with("tool", tool.id.clone()).with("name", quoted(name)))
         .collect();
     match came {
         Ok(value) => {
-            unknown.into_iter().for_each(|said| host.emit_note(said));
+            texts.into_iter().for_each(|said| host.emit_note(said));
             Ok(value)
         }
         Err(ScriptFlow::Failed(failure)) => {
             let why = failure.message.clone();
-            host.emit_note(words::TOOL_FAILED.with("name", tool.id.clone()).with("why", why));
+            host.emit_note(phrases::TOOL_FAILED.with("name", tool.id.clone()).with("why", why));
             // A missing argument is often one that the model wrote in another way.
-            let told = unknown.iter().map(|said| format!(" {said}"));
+            let told = texts.iter().map(|said| format!(" {said}"));
             Ok(Value::String(format!("error: {}{}", failure.message, told.collect::<String>())))
         }
         Err(halt) => Err(halt),

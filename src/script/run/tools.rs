@@ -12,18 +12,18 @@ use super::super::tool_protocol::{self, ParsedToolCall, ToolHelp};
 use super::arguments::ArgValues;
 use super::frame::{Callee, Frame, ScriptRun};
 use super::import::start_toolset;
-use super::limits::{MOST_ROUNDS, limit_error};
+use super::limits::{MAX_ROUNDS, limit_error};
 use super::model_call::{CallOptions, ReplyUse, ScriptReply, TRIES, complete, no_choice_error};
 use super::scope::merge;
 use super::script_tool::{
     AFTER_USER, KEYWORD, Results, ScriptTool, ToolKind, builtin_tool, script_tool,
 };
 use super::tool_schedule::{ToolSchedule, run_calls, run_tool};
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 use avocet_core::protocol::{Message, Role};
 
 /// Maximum number of tools of one script.
-const MOST_TOOLS: usize = 100;
+const MAX_TOOLS: usize = 100;
 
 /// The script events at which a tool can run without a call of the model.
 const STARTUP: &str = "AtStartup";
@@ -79,10 +79,10 @@ pub struct ToolQuestion {
 
 impl ToolQuestion {
     /// The last message of the dialogue above `end`, if it is the user's.
-    pub fn about(frame: &Frame, end: usize, sent: &[Message], begun: &str) -> ToolQuestion {
+    pub fn about(frame: &Frame, end: usize, messages: &[Message], begun: &str) -> ToolQuestion {
         let asked = end.checked_sub(1).and_then(|at| frame.dialogue.messages.get(at));
         let said = asked.filter(|line| line.role == "user").map(|line| line.text());
-        ToolQuestion { said, sent: sent.to_vec(), begun: begun.to_owned() }
+        ToolQuestion { said, sent: messages.to_vec(), begun: begun.to_owned() }
     }
 }
 
@@ -99,7 +99,7 @@ pub async fn answer_with_tools(
     if tools.is_empty() {
         return Ok(None);
     }
-    let mut done = Results::default();
+    let mut results = Results::default();
     for tool in
         tools.iter().filter(|tool| tool.has_trigger(AFTER_USER) || tool.matches_keyword(&said))
     {
@@ -109,27 +109,27 @@ pub async fn answer_with_tools(
             let keyword = tool.keywords.iter().find(|word| said.contains(*word));
             args.insert("keyword".to_owned(), keyword.cloned().into());
         }
-        run_tool(run, frame, tool, args, &mut done).await?;
+        run_tool(run, frame, tool, args, &mut results).await?;
     }
-    let free: Vec<&ScriptTool> = tools.iter().filter(|tool| tool.is_model_callable()).collect();
+    let tools: Vec<&ScriptTool> = tools.iter().filter(|tool| tool.is_model_callable()).collect();
     let mode = ToolSchedule::from_settings(frame)?;
     for round in 0..mode.rounds {
-        if free.is_empty() {
+        if tools.is_empty() {
             break;
         }
-        let wanted = request_calls(run, frame, &question, &free, mode, &done, options).await?;
+        let wanted = request_calls(run, frame, &question, &tools, mode, &results, options).await?;
         if wanted.is_empty() {
             break;
         }
-        run_calls(run, frame, &free, &wanted, mode.at_once, &mut done).await?;
-        if round + 1 == MOST_ROUNDS {
-            run.host.emit_note(words::TOOL_ROUNDS.with("most", MOST_ROUNDS));
+        run_calls(run, frame, &tools, &wanted, mode.at_once, &mut results).await?;
+        if round + 1 == MAX_ROUNDS {
+            run.host.emit_note(phrases::TOOL_ROUNDS.with("most", MAX_ROUNDS));
         }
     }
-    if done.calls.is_empty() {
+    if results.calls.is_empty() {
         return Ok(None);
     }
-    final_answer(run, frame, &question, &free, mode, done, options).await.map(Some)
+    final_answer(run, frame, &question, &tools, mode, results, options).await.map(Some)
 }
 
 /// The answer that is based on the results. Without a `run_mode` the model may name further calls
@@ -139,15 +139,15 @@ async fn final_answer(
     frame: &mut Frame,
     question: &ToolQuestion,
     tools: &[&ScriptTool],
-    mode: ToolSchedule,
-    mut done: Results,
+    schedule: ToolSchedule,
+    mut results: Results,
     options: &CallOptions,
 ) -> ScriptResult<ScriptReply> {
-    let mut more = if tools.is_empty() { 0 } else { mode.more_rounds };
+    let mut more = if tools.is_empty() { 0 } else { schedule.more_rounds };
     let mut tries = TRIES;
     loop {
         let mut sent = question.sent.clone();
-        sent.extend(done.messages());
+        sent.extend(results.messages());
         if !question.begun.is_empty() {
             sent.push(Message::assistant(question.begun.clone()));
         }
@@ -165,13 +165,13 @@ async fn final_answer(
                 _ => continue,
             }
         }
-        let wanted = parse_calls(&reply.text, tools, mode);
+        let wanted = parse_calls(&reply.text, tools, schedule);
         more = if wanted.is_empty() { 0 } else { more - 1 };
         if more == 0 && !wanted.is_empty() {
-            run.host.emit_note(words::TOOL_ROUNDS.with("most", MOST_ROUNDS + 1));
+            run.host.emit_note(phrases::TOOL_ROUNDS.with("most", MAX_ROUNDS + 1));
         }
         frame.dialogue.model_calls = frame.dialogue.model_calls.saturating_sub(1);
-        run_calls(run, frame, tools, &wanted, mode.at_once, &mut done).await?;
+        run_calls(run, frame, tools, &wanted, schedule.at_once, &mut results).await?;
     }
 }
 
@@ -181,26 +181,26 @@ async fn request_calls(
     frame: &mut Frame,
     question: &ToolQuestion,
     tools: &[&ScriptTool],
-    mode: ToolSchedule,
-    done: &Results,
+    schedule: ToolSchedule,
+    results: &Results,
     options: &CallOptions,
 ) -> ScriptResult<Vec<ParsedToolCall>> {
     let mut sent = question.sent.clone();
     sent.retain(|message| message.role != Role::System);
-    sent.insert(0, Message::system(tools_prompt(tools, mode)));
-    if !done.calls.is_empty() {
-        sent.extend(done.messages());
+    sent.insert(0, Message::system(tools_prompt(tools, schedule)));
+    if !results.calls.is_empty() {
+        sent.extend(results.messages());
     }
     let options = CallOptions { reply_use: ReplyUse::Internal, ..options.clone() };
     let reply = complete(run, frame, sent, options).await?;
     // This auxiliary call does not count as an answer of the script.
     frame.dialogue.model_calls = frame.dialogue.model_calls.saturating_sub(1);
-    Ok(parse_calls(&reply.text, tools, mode))
+    Ok(parse_calls(&reply.text, tools, schedule))
 }
 
-fn parse_calls(reply: &str, tools: &[&ScriptTool], mode: ToolSchedule) -> Vec<ParsedToolCall> {
+fn parse_calls(reply: &str, tools: &[&ScriptTool], schedule: ToolSchedule) -> Vec<ParsedToolCall> {
     let mut wanted = tool_protocol::parse_calls(reply, |id| tools.iter().any(|tool| tool.id == id));
-    wanted.truncate(mode.calls);
+    wanted.truncate(schedule.calls);
     wanted
 }
 
@@ -217,11 +217,11 @@ pub async fn run_after_answer_tools(
 pub async fn run_memory_tools(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    what: MemoryEvent,
+    event: MemoryEvent,
     memory: Value,
 ) -> ScriptResult {
-    let args = json!({ "memory": memory, "operation": what.operation() });
-    run_event_tools(run, frame, &[MEMORY, what.event()], args).await
+    let args = json!({ "memory": memory, "operation": event.operation() });
+    run_event_tools(run, frame, &[MEMORY, event.event()], args).await
 }
 
 /// The tools of a script, as its settings name them.
@@ -264,9 +264,9 @@ async fn add_entry(
     frame: &mut Frame,
     id: &str,
     about: &Value,
-    out: &mut Vec<ScriptTool>,
+    tools: &mut Vec<ScriptTool>,
 ) -> ScriptResult {
-    let added = add_tool(&run.library, frame, id, about, out);
+    let added = add_tool(&run.library, frame, id, about, tools);
     let place = entry_position(&frame.manifest, id);
     let file = frame.manifest.origin.file.clone();
     let Some(started) = added.map_err(|halt| halt.or_location(&file, place))? else {
@@ -276,7 +276,7 @@ async fn add_entry(
         for name in &started.functions {
             let toolset = quoted(started.shape.id());
             run.host.emit_note(
-                words::TOOLSET_FUNCTION.with("name", quoted(name)).with("toolset", toolset),
+                phrases::TOOLSET_FUNCTION.with("name", quoted(name)).with("toolset", toolset),
             );
         }
         let came = start_toolset(run, frame, started.shape, started.defaults).await;
@@ -286,10 +286,10 @@ async fn add_entry(
 }
 
 /// The place of an entry of `tools`.
-fn entry_position(shape: &Manifest, id: &str) -> SourcePosition {
-    let tools = shape.front_matter.get("tools");
+fn entry_position(manifest: &Manifest, id: &str) -> SourcePosition {
+    let tools = manifest.front_matter.get("tools");
     let place = tools.and_then(|tools| tools.find_name(id));
-    place.unwrap_or_else(|| key_location(shape, "tools").position)
+    place.unwrap_or_else(|| key_location(manifest, "tools").position)
 }
 
 /// A toolset that the settings name.
@@ -306,10 +306,10 @@ fn add_tool(
     frame: &Frame,
     id: &str,
     about: &Value,
-    out: &mut Vec<ScriptTool>,
+    tools: &mut Vec<ScriptTool>,
 ) -> ScriptResult<Option<NamedToolset>> {
-    if out.len() >= MOST_TOOLS {
-        return Err(limit_error(words::TOO_MANY_TOOLS.with("most", MOST_TOOLS)));
+    if tools.len() >= MAX_TOOLS {
+        return Err(limit_error(phrases::TOO_MANY_TOOLS.with("most", MAX_TOOLS)));
     }
     let mut defaults = Map::new();
     if let Some(Value::Object(own)) = about.get("defaults") {
@@ -318,42 +318,42 @@ fn add_tool(
     let shape = match ToolKind::find(frame, library, id)? {
         ToolKind::Script(shape) => shape,
         ToolKind::Builtin(own) => {
-            out.push(builtin_tool(own, about, defaults));
+            tools.push(builtin_tool(own, about, defaults));
             return Ok(None);
         }
     };
     if shape.exports.is_some() {
-        return add_toolset(library, shape, defaults, out).map(Some);
+        return add_toolset(library, shape, defaults, tools).map(Some);
     }
-    out.push(script_tool(shape, about, defaults)?);
+    tools.push(script_tool(shape, about, defaults)?);
     Ok(None)
 }
 
 /// Every script of a toolset.
 fn add_toolset(
     library: &ScriptLibrary,
-    shape: Arc<Manifest>,
+    manifest: Arc<Manifest>,
     defaults: Map<String, Value>,
-    out: &mut Vec<ScriptTool>,
+    tools: &mut Vec<ScriptTool>,
 ) -> ScriptResult<NamedToolset> {
     // The toolset's own settings are the weakest defaults.
-    let mut weak: Map<String, Value> = shape
+    let mut weak: Map<String, Value> = manifest
         .inputs
         .iter()
-        .filter_map(|it| Some((it.name.clone(), shape.config.get(&it.name)?.clone())))
+        .filter_map(|it| Some((it.name.clone(), manifest.config.get(&it.name)?.clone())))
         .collect();
-    if let Some(Value::Object(own)) = shape.config.get("defaults") {
+    if let Some(Value::Object(own)) = manifest.config.get("defaults") {
         merge(&mut weak, own.clone());
     }
     merge(&mut weak, defaults);
     let mut functions = Vec::new();
-    for export in shape.exports.iter().flatten() {
+    for export in manifest.exports.iter().flatten() {
         match export {
             Export::Import(import) => {
                 if let ImportKind::Script(name) = &import.kind {
-                    let source = library.find(name, &shape.origin.folder)?;
+                    let source = library.find(name, &manifest.origin.folder)?;
                     let inner = Arc::new(Manifest::load(source, library)?);
-                    out.push(script_tool(inner, &Value::Null, weak.clone())?);
+                    tools.push(script_tool(inner, &Value::Null, weak.clone())?);
                 }
             }
             Export::Function { name, alias } => {
@@ -362,13 +362,13 @@ fn add_toolset(
             Export::Itself => {}
         }
     }
-    Ok(NamedToolset { shape, defaults: weak, functions })
+    Ok(NamedToolset { shape: manifest, defaults: weak, functions })
 }
 
 /// Runs the tools of the startup event.
 pub async fn run_startup_tools(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResult {
     if frame.values.flag("concurrent_answer") == Some(true) {
-        run.host.emit_note(words::ANSWER_WAITS);
+        run.host.emit_note(phrases::ANSWER_WAITS);
     }
     run_event_tools(run, frame, &[STARTUP], json!(frame.values.args)).await
 }
@@ -426,7 +426,7 @@ fn tool_entry(item: &Value) -> Vec<(String, Value)> {
 }
 
 /// The description of the tools for the model.
-fn tools_prompt(tools: &[&ScriptTool], mode: ToolSchedule) -> String {
+fn tools_prompt(tools: &[&ScriptTool], schedule: ToolSchedule) -> String {
     let helps: Vec<ToolHelp> = tools.iter().map(|tool| tool.help()).collect();
     format!(
         concat!(
@@ -436,6 +436,6 @@ fn tools_prompt(tools: &[&ScriptTool], mode: ToolSchedule) -> String {
             "nothing else. {} If none is needed, reply with `none`.",
         ),
         tool_protocol::tools_help(&helps),
-        mode.instruction
+        schedule.instruction
     )
 }

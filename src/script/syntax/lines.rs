@@ -63,12 +63,12 @@ pub struct PreparedBody {
 
 impl PreparedBody {
     /// Maps a place in the YAML to its place in the file.
-    pub fn source_position(&self, place: SourcePosition) -> SourcePosition {
-        let at = usize::try_from(place.line.saturating_sub(1)).unwrap_or(0);
+    pub fn source_position(&self, position: SourcePosition) -> SourcePosition {
+        let at = usize::try_from(position.line.saturating_sub(1)).unwrap_or(0);
         let moved = self.shifts.get(at).copied().unwrap_or(0);
         SourcePosition {
-            line: place.line + self.lines_above,
-            column: place.column.saturating_add_signed(-moved).max(1),
+            line: position.line + self.lines_above,
+            column: position.column.saturating_add_signed(-moved).max(1),
         }
     }
 }

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::error::{LocatedError, Location, SourcePosition};
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 
 mod lines;
 mod tree;
@@ -16,10 +16,10 @@ mod tree;
 mod tests;
 
 pub use lines::parse_separator;
-pub use tree::{DEEPEST, ScriptValue, Tree};
+pub use tree::{MAX_DEPTH, ScriptValue, Tree};
 
 /// Largest script, in bytes.
-pub const MOST: usize = 4 << 20;
+pub const MAX_BYTES: usize = 4 << 20;
 
 /// A script as it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +32,8 @@ pub struct Document {
 
 /// Parses a script. `file` names it in messages.
 pub fn parse(file: &str, text: &str) -> Result<Document, LocatedError> {
-    if text.len() > MOST {
-        let what = words::TOO_LONG.with("most", MOST >> 20);
+    if text.len() > MAX_BYTES {
+        let what = phrases::TOO_LONG.with("most", MAX_BYTES >> 20);
         return Err(LocatedError::with_location(
             what,
             Location::new(file, SourcePosition { line: 1, column: 1 }),
@@ -52,8 +52,8 @@ pub fn parse(file: &str, text: &str) -> Result<Document, LocatedError> {
                 Tree::Null => ScriptValue { tree: Tree::Map(Vec::new()), ..front },
                 Tree::Map(_) => front,
                 _ => {
-                    let spot = Location::new(file, front.position);
-                    return Err(LocatedError::with_location(words::FRONT_NO_MAP, spot));
+                    let location = Location::new(file, front.position);
+                    return Err(LocatedError::with_location(phrases::FRONT_NO_MAP, location));
                 }
             }
         }
@@ -72,29 +72,33 @@ pub fn parse(file: &str, text: &str) -> Result<Document, LocatedError> {
         Tree::List(items) => items,
         _ => {
             return Err(LocatedError::with_location(
-                words::BODY_NO_LIST,
+                phrases::BODY_NO_LIST,
                 Location::new(file, body.position),
             ));
         }
     };
-    let is_something = |node: &ScriptValue| node.tree != Tree::Null || node.tag.is_some();
+    let is_something = |value: &ScriptValue| value.tree != Tree::Null || value.tag.is_some();
     Ok(Document { front_matter: front, body: body.into_iter().filter(is_something).collect() })
 }
 
 /// Why a body is not YAML. Settings without an end are no body, and the end of the text is in its
 /// last line.
 fn body_error(
-    what: LocalizedText,
-    place: SourcePosition,
+    localized_text: LocalizedText,
+    position: SourcePosition,
     text: &str,
     unclosed: Option<u32>,
 ) -> (LocalizedText, SourcePosition) {
     if let Some(line) = unclosed {
-        return (words::HEAD_NOT_CLOSED.into(), SourcePosition { line, column: 1 });
+        return (phrases::HEAD_NOT_CLOSED.into(), SourcePosition { line, column: 1 });
     }
     let last = text.trim_end().lines().count().max(1);
     let last = u32::try_from(last).unwrap_or(u32::MAX);
-    if place.line > last { (what, SourcePosition { line: last, column: 1 }) } else { (what, place) }
+    if position.line > last {
+        (localized_text, SourcePosition { line: last, column: 1 })
+    } else {
+        (localized_text, position)
+    }
 }
 
 /// Parses one YAML value without positions, as a model writes it; the error gives the reason.

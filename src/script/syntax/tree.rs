@@ -7,12 +7,12 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use serde_json::{Map, Number, Value};
 
 use crate::error::SourcePosition;
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 
 /// Deepest nesting, and maximum number of nodes including those that aliases expand to.
 /// How deep the YAML of a script may be nested.
-pub const DEEPEST: usize = 64;
-const MOST: usize = 200_000;
+pub const MAX_DEPTH: usize = 64;
+const MAX_NODES: usize = 200_000;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptValue {
@@ -35,13 +35,13 @@ pub enum Tree {
 }
 
 impl ScriptValue {
-    pub fn new(tree: Tree, place: SourcePosition) -> ScriptValue {
-        ScriptValue { tree, tag: None, position: place, text_below: 0 }
+    pub fn new(tree: Tree, position: SourcePosition) -> ScriptValue {
+        ScriptValue { tree, tag: None, position, text_below: 0 }
     }
 
     /// A text node that replaces another node.
-    pub fn text(text: impl Into<String>, place: SourcePosition) -> ScriptValue {
-        ScriptValue::new(Tree::Text(text.into()), place)
+    pub fn text(text: impl Into<String>, position: SourcePosition) -> ScriptValue {
+        ScriptValue::new(Tree::Text(text.into()), position)
     }
 
     pub fn as_text(&self) -> Option<&str> {
@@ -66,7 +66,7 @@ impl ScriptValue {
 
     /// The place of a name in a list or a map of names.
     pub fn find_name(&self, name: &str) -> Option<SourcePosition> {
-        let is_it = |node: &&ScriptValue| node.key_text().as_deref() == Some(name);
+        let is_it = |value: &&ScriptValue| value.key_text().as_deref() == Some(name);
         match &self.tree {
             Tree::List(items) => items.iter().find_map(|item| match &item.tree {
                 Tree::Map(_) => item.find_name(name),
@@ -122,7 +122,7 @@ pub fn read(
         if matches!(event, Event::DocumentStart(_)) {
             documents += 1;
             if documents > 1 {
-                return Err((words::TWO_DOCUMENTS.into(), builder.position(span)));
+                return Err((phrases::TWO_DOCUMENTS.into(), builder.position(span)));
             }
         }
         builder.handle_event(event, span)?;
@@ -162,7 +162,7 @@ impl<'a> TreeBuilder<'a> {
 
     fn scan_error(&self, error: &ScanError) -> TreeError {
         let at = error.marker();
-        let said = words::NOT_YAML.with("why", explain_error(error.info()));
+        let said = phrases::NOT_YAML.with("why", explain_error(error.info()));
         (said, (self.source)(position_at(at.line(), at.col())))
     }
 
@@ -170,7 +170,7 @@ impl<'a> TreeBuilder<'a> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let tree = parse_scalar(&text, style, tag.as_deref());
-                let node = ScriptValue {
+                let value = ScriptValue {
                     tree,
                     tag: custom_tag(tag.as_deref()),
                     position: self.position(span),
@@ -180,7 +180,7 @@ impl<'a> TreeBuilder<'a> {
                     },
                 };
                 self.count_nodes(1, span)?;
-                self.add_node(node, anchor, 1, span)
+                self.add_node(value, anchor, 1, span)
             }
             Event::SequenceStart(anchor, tag) => {
                 self.begin_collection(Tree::List(Vec::new()), anchor, tag.as_deref(), span)
@@ -198,7 +198,7 @@ impl<'a> TreeBuilder<'a> {
             Event::Alias(anchor) => {
                 let known = self.anchors.get(&anchor).cloned();
                 let Some((node, size)) = known else {
-                    return Err((words::NO_ANCHOR.into(), self.position(span)));
+                    return Err((phrases::NO_ANCHOR.into(), self.position(span)));
                 };
                 self.count_nodes(size, span)?;
                 self.add_node(node, 0, size, span)
@@ -218,22 +218,22 @@ impl<'a> TreeBuilder<'a> {
         tag: Option<&Tag>,
         span: Span,
     ) -> Result<(), TreeError> {
-        if self.open.len() >= DEEPEST {
-            return Err((words::TOO_DEEP.with("most", DEEPEST), self.position(span)));
+        if self.open.len() >= MAX_DEPTH {
+            return Err((phrases::TOO_DEEP.with("most", MAX_DEPTH), self.position(span)));
         }
         let since = self.nodes;
         self.count_nodes(1, span)?;
         let is_map = matches!(tree, Tree::Map(_));
-        let node =
+        let value =
             ScriptValue { tag: custom_tag(tag), ..ScriptValue::new(tree, self.position(span)) };
-        self.open.push(OpenNode { node, anchor, key: None, is_map, nodes_before: since });
+        self.open.push(OpenNode { node: value, anchor, key: None, is_map, nodes_before: since });
         Ok(())
     }
 
     fn count_nodes(&mut self, nodes: usize, span: Span) -> Result<(), TreeError> {
         self.nodes += nodes;
-        if self.nodes > MOST {
-            Err((words::TOO_MANY.with("most", MOST), self.position(span)))
+        if self.nodes > MAX_NODES {
+            Err((phrases::TOO_MANY.with("most", MAX_NODES), self.position(span)))
         } else {
             Ok(())
         }
@@ -241,29 +241,29 @@ impl<'a> TreeBuilder<'a> {
 
     fn add_node(
         &mut self,
-        node: ScriptValue,
+        value: ScriptValue,
         anchor: usize,
         size: usize,
         span: Span,
     ) -> Result<(), TreeError> {
         if anchor > 0 {
-            self.anchors.insert(anchor, (node.clone(), size));
+            self.anchors.insert(anchor, (value.clone(), size));
         }
         let Some(open) = self.open.last_mut() else {
-            self.root = Some(node);
+            self.root = Some(value);
             return Ok(());
         };
         match &mut open.node.tree {
-            Tree::List(items) => items.push(node),
+            Tree::List(items) => items.push(value),
             Tree::Map(pairs) => match open.key.take() {
-                Some(key) => pairs.push((key, node)),
-                None if matches!(node.tree, Tree::List(_) | Tree::Map(_)) && open.is_map => {
+                Some(key) => pairs.push((key, value)),
+                None if matches!(value.tree, Tree::List(_) | Tree::Map(_)) && open.is_map => {
                     return Err((
-                        words::KEY_NO_TEXT.into(),
+                        phrases::KEY_NO_TEXT.into(),
                         (self.source)(self.key_position(span)),
                     ));
                 }
-                None => open.key = Some(node),
+                None => open.key = Some(value),
             },
             _ => {}
         }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::limits::{MOST_OUTPUT, output_limit_error};
+use super::limits::{MAX_OUTPUT, output_limit_error};
 use super::{TemplateNames, print};
 use crate::error::ScriptError;
 use crate::text::delimiters;
@@ -28,12 +28,12 @@ pub(super) fn render(text: &str, data: &Value) -> Result<String, ScriptError> {
             out.push_str(brace);
             rest = after;
         }
-        if out.len() > MOST_OUTPUT {
+        if out.len() > MAX_OUTPUT {
             return Err(output_limit_error());
         }
     }
     out.push_str(rest);
-    if out.len() > MOST_OUTPUT { Err(output_limit_error()) } else { Ok(out) }
+    if out.len() > MAX_OUTPUT { Err(output_limit_error()) } else { Ok(out) }
 }
 
 /// Finds the names a text reads.
@@ -136,8 +136,8 @@ struct FormatSpec {
 }
 
 /// The widest field, and the most digits after the point.
-const WIDEST: usize = 1000;
-const MOST_DIGITS: usize = 20;
+const MAX_WIDTH: usize = 1000;
+const MAX_DIGITS: usize = 20;
 
 impl FormatSpec {
     fn parse(text: &str) -> Option<FormatSpec> {
@@ -145,7 +145,9 @@ impl FormatSpec {
         let mut spec = FormatSpec::default();
         let mut rest = text.chars().peekable();
         let mut ahead = text.chars();
-        let (first, second) = (ahead.next(), ahead.next());
+        let first = ahead.next();
+        let second = ahead.next();
+
         if second.as_ref().is_some_and(is_align) {
             (spec.fill, spec.align) = (first, second);
             rest.nth(1);
@@ -171,7 +173,7 @@ impl FormatSpec {
             spec.precision = Some(digits(&mut rest).parse().ok()?);
         }
         spec.kind = rest.next();
-        let fits = spec.width <= WIDEST && spec.precision.is_none_or(|most| most <= MOST_DIGITS);
+        let fits = spec.width <= MAX_WIDTH && spec.precision.is_none_or(|most| most <= MAX_DIGITS);
         (fits && rest.next().is_none()).then_some(spec)
     }
 

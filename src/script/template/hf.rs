@@ -7,11 +7,11 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Rest, Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
 
-use super::limits::{self, MOST_OUTPUT, output_limit_error, template_error};
+use super::limits::{self, MAX_OUTPUT, output_limit_error, template_error};
 use super::py_methods::{self, value_text};
 use super::tags::{self, TemplateFault, TemplateNames};
 use crate::error::ScriptError;
-use avocet_core::i18n::script as words;
+use avocet_core::i18n::script as phrases;
 
 /// Maximum number of instructions of one rendering.
 const FUEL: u64 = 200_000;
@@ -78,15 +78,15 @@ pub(super) fn render(
 ) -> Result<Rendered, ScriptError> {
     let text = fix_triple_braces(text);
     let Some(measured) = limits::rewrite(&text) else {
-        return Err(ScriptError::limit(words::TEMPLATE_WORK));
+        return Err(ScriptError::limit(phrases::TEMPLATE_WORK));
     };
     let env = environment(measured.len(), functions)?;
     let template =
         env.template_from_named_str("text", &measured).map_err(|error| render_error(&error))?;
-    let mut out = LimitedOutput::default();
-    match template.render_captured_to(Serde(data), &mut out) {
-        Ok(_) => Ok(Rendered::Done(String::from_utf8_lossy(&out.bytes).into_owned())),
-        Err(_) if out.is_full => Err(output_limit_error()),
+    let mut output = LimitedOutput::default();
+    match template.render_captured_to(Serde(data), &mut output) {
+        Ok(_) => Ok(Rendered::Done(String::from_utf8_lossy(&output.bytes).into_owned())),
+        Err(_) if output.is_full => Err(output_limit_error()),
         Err(error) => match needed_call(&error) {
             Some(call) => Ok(Rendered::NeedsCall(call)),
             None => Err(render_error(&error)),
@@ -184,9 +184,9 @@ fn environment(length: usize, functions: &Functions) -> Result<Environment<'stat
     for name in &functions.names {
         let known: Vec<_> =
             functions.results.iter().filter(|(call, _)| call.name == *name).cloned().collect();
-        let known = Functions { names: Vec::new(), results: known };
+        let functions = Functions { names: Vec::new(), results: known };
         let own = name.clone();
-        let call = move |args: Rest<Value>| call_script_function(&own, &args, &known);
+        let call = move |rest: Rest<Value>| call_script_function(&own, &rest, &functions);
         env.add_filter(name.clone(), call.clone());
         env.add_function(name.clone(), call);
     }
@@ -194,10 +194,10 @@ fn environment(length: usize, functions: &Functions) -> Result<Environment<'stat
 }
 
 /// A template function: its value if the call was answered, otherwise an error that holds the call.
-fn call_script_function(name: &str, args: &[Value], known: &Functions) -> Result<Value, Error> {
+fn call_script_function(name: &str, args: &[Value], functions: &Functions) -> Result<Value, Error> {
     let plain: Vec<serde_json::Value> =
         args.iter().map(|arg| serde_json::to_value(arg).unwrap_or_default()).collect();
-    match known.find(name, &plain) {
+    match functions.find(name, &plain) {
         Some(value) => Ok(Value::from(Serde(value))),
         None => {
             let call = TemplateCall { name: name.to_owned(), args: plain };
@@ -232,7 +232,7 @@ fn write_value(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Re
 
 fn render_error(error: &Error) -> ScriptError {
     match error.kind() {
-        ErrorKind::OutOfFuel => ScriptError::limit(words::TEMPLATE_WORK),
+        ErrorKind::OutOfFuel => ScriptError::limit(phrases::TEMPLATE_WORK),
         kind => {
             let why = match (error.detail(), kind) {
                 (Some(detail), _) => detail.to_owned(),
@@ -252,7 +252,7 @@ struct LimitedOutput {
 
 impl io::Write for LimitedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + bytes.len() > MOST_OUTPUT {
+        if self.bytes.len() + bytes.len() > MAX_OUTPUT {
             self.is_full = true;
             return Err(io::Error::other("full"));
         }

@@ -5,15 +5,15 @@
 
 use crate::error::{ScriptError, quoted};
 use crate::text::delimiters;
-use avocet_core::i18n::script as words;
+use avocet_core::i18n::script as phrases;
 
 /// Longest rendered text, in bytes.
-pub const MOST_OUTPUT: usize = 8 * 1024 * 1024;
+pub const MAX_OUTPUT: usize = 8 * 1024 * 1024;
 
 /// The name of the measuring filter; no author would write it by chance.
 pub(super) const FILTER: &str = "avocet__bounded";
 /// Maximum number of `~ + *` between the delimiters of one template.
-const MOST_JOINS: usize = 512;
+const MAX_JOINS: usize = 512;
 
 /// The template with every named value measured; `None` if it joins too often.
 pub(super) fn rewrite(text: &str) -> Option<String> {
@@ -44,7 +44,7 @@ pub(super) fn rewrite(text: &str) -> Option<String> {
         rest = tail.split_at(taken.len()).1;
     }
     out.push_str(rest);
-    (joins <= MOST_JOINS).then_some(out)
+    (joins <= MAX_JOINS).then_some(out)
 }
 
 /// The text up to and including `end`, or all of it.
@@ -186,12 +186,12 @@ fn measure_names<'a>(names: impl Iterator<Item = &'a str>, tag: &str, out: &mut 
 
 /// The error for a template that cannot be parsed or does not match its data.
 pub(super) fn template_error(line: usize, why: impl Into<String>) -> ScriptError {
-    words::TEMPLATE_BROKEN.with("line", line).with("why", quoted(&why.into())).into()
+    phrases::TEMPLATE_BROKEN.with("line", line).with("why", quoted(&why.into())).into()
 }
 
 /// The error for a rendering that got too long.
 pub(super) fn output_limit_error() -> ScriptError {
-    ScriptError::limit(words::TEMPLATE_OUTPUT.with("limit", MOST_OUTPUT))
+    ScriptError::limit(phrases::TEMPLATE_OUTPUT.with("limit", MAX_OUTPUT))
 }
 
 #[cfg(test)]
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn the_joins_of_a_template_are_limited() {
-        assert!(rewrite(&format!("{{{{ {} }}}}", "a ~ ".repeat(MOST_JOINS + 1))).is_none());
+        assert!(rewrite(&format!("{{{{ {} }}}}", "a ~ ".repeat(MAX_JOINS + 1))).is_none());
         assert!(rewrite(&"a ~ ".repeat(10_000)).is_some());
     }
 }

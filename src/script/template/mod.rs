@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::error::{ScriptError, quoted};
-use avocet_core::i18n::script as words;
+use avocet_core::i18n::script as phrases;
 
 mod fstring;
 mod go;
@@ -18,13 +18,13 @@ mod py_methods;
 mod tags;
 
 pub use hf::{FILTERS, Functions, Rendered, TemplateCall};
-pub use limits::MOST_OUTPUT;
+pub use limits::MAX_OUTPUT;
 pub use tags::{TemplateFault, TemplateNames};
 
 /// Longest template, in bytes.
-pub const LONGEST: usize = 1024 * 1024;
+pub const MAX_LENGTH: usize = 1024 * 1024;
 /// Maximum number of calls of template functions in one rendering.
-const MOST_CALLS: usize = 1000;
+const MAX_CALLS: usize = 1000;
 
 /// The names of the formats: those of Jinja, of Go, and of Python.
 #[rustfmt::skip]
@@ -97,7 +97,7 @@ pub fn render(format: Format, text: &str, data: &Value) -> Result<String, Script
     match render_with(format, text, data, &Functions::default())? {
         Rendered::Done(text) => Ok(text),
         Rendered::NeedsCall(call) => {
-            Err(words::TEMPLATE_FUNCTION.with("name", quoted(&call.name)).into())
+            Err(phrases::TEMPLATE_FUNCTION.with("name", quoted(&call.name)).into())
         }
     }
 }
@@ -112,11 +112,11 @@ pub fn render_with(
     if format.is_plain(text) {
         return Ok(Rendered::Done(text.to_owned()));
     }
-    if text.len() > LONGEST {
-        return Err(ScriptError::limit(words::TEMPLATE_LONG.with("limit", LONGEST)));
+    if text.len() > MAX_LENGTH {
+        return Err(ScriptError::limit(phrases::TEMPLATE_LONG.with("limit", MAX_LENGTH)));
     }
-    if functions.results.len() > MOST_CALLS {
-        return Err(ScriptError::limit(words::TEMPLATE_CALLS.with("limit", MOST_CALLS)));
+    if functions.results.len() > MAX_CALLS {
+        return Err(ScriptError::limit(phrases::TEMPLATE_CALLS.with("limit", MAX_CALLS)));
     }
     match format {
         Format::Hf => hf::render(text, data, functions),

@@ -9,9 +9,9 @@ use minijinja_contrib::pycompat;
 use super::print;
 
 /// Longest text one filter or method may produce, in bytes.
-const MOST: usize = 4 * 1024 * 1024;
+const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Longest list that may get a name.
-const MOST_ITEMS: usize = 200_000;
+const MAX_ITEMS: usize = 200_000;
 
 /// The result of calling the method `name` on this value.
 pub(super) fn call_method(
@@ -81,7 +81,7 @@ fn list_method(value: &Value, name: &str, args: &[Value]) -> Result<Option<Value
             Value::from(at.map_or(-1, |at| i64::try_from(at).unwrap_or(i64::MAX)))
         }
         // A list is never changed in place: `append` and the like return the new list.
-        _ => value.try_iter()?.take(MOST_ITEMS).chain([item]).collect(),
+        _ => value.try_iter()?.take(MAX_ITEMS).chain([item]).collect(),
     }))
 }
 
@@ -93,10 +93,10 @@ fn too_large_error() -> Error {
 pub(super) fn check_size(value: Value) -> Result<Value, Error> {
     let fits = match value.kind() {
         ValueKind::String | ValueKind::Bytes => {
-            value.as_str().is_none_or(|text| text.len() <= MOST)
+            value.as_str().is_none_or(|text| text.len() <= MAX_BYTES)
         }
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
-            value.len().is_none_or(|len| len <= MOST_ITEMS)
+            value.len().is_none_or(|len| len <= MAX_ITEMS)
         }
         _ => true,
     };
@@ -110,7 +110,7 @@ pub(super) fn replace(
     most: Option<usize>,
 ) -> Result<String, Error> {
     let times = text.matches(old).count().min(most.unwrap_or(usize::MAX));
-    if times.saturating_mul(new.len()).saturating_add(text.len()) > MOST {
+    if times.saturating_mul(new.len()).saturating_add(text.len()) > MAX_BYTES {
         return Err(too_large_error());
     }
     Ok(text.replacen(old, new, most.unwrap_or(usize::MAX)))
@@ -123,7 +123,7 @@ pub(super) fn join_items(items: &Value, separator: &str) -> Result<String, Error
             out.push_str(separator);
         }
         out.push_str(&value_text(&item));
-        if out.len() > MOST {
+        if out.len() > MAX_BYTES {
             return Err(too_large_error());
         }
     }
@@ -155,7 +155,7 @@ pub(super) fn join(items: Value, separator: Option<&str>, args: Kwargs) -> Resul
         Some(attribute) => {
             let items: Vec<Value> = items
                 .try_iter()?
-                .take(MOST_ITEMS)
+                .take(MAX_ITEMS)
                 .map(|item| item.get_attr(attribute))
                 .collect::<Result<_, _>>()?;
             join_items(&Value::from(items), separator)
@@ -176,7 +176,7 @@ pub(super) fn indent(
     let blank = args.get::<Option<bool>>("blank")?.unwrap_or(false);
     args.assert_all_used()?;
     let lines = text.matches('\n').count() + 1;
-    if width.saturating_mul(lines).saturating_add(text.len()) > MOST {
+    if width.saturating_mul(lines).saturating_add(text.len()) > MAX_BYTES {
         return Err(too_large_error());
     }
     let space = " ".repeat(width);
@@ -200,7 +200,7 @@ pub(super) fn tojson(value: Value, indent: Option<usize>, args: Kwargs) -> Resul
         Some(width) => indented_json(&plain, width.min(16)),
         None => spaced_json(&plain),
     };
-    if out.len() > MOST { Err(too_large_error()) } else { Ok(out) }
+    if out.len() > MAX_BYTES { Err(too_large_error()) } else { Ok(out) }
 }
 
 fn spaced_json(value: &serde_json::Value) -> String {

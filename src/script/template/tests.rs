@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::limits::MOST_OUTPUT;
+use super::limits::MAX_OUTPUT;
 use super::*;
 
 fn hf(text: &str, data: &Value) -> String {
@@ -291,7 +291,7 @@ proptest! {
         for text in [text, words.concat(), words.join(" ")] {
             for format in [Format::Hf, Format::Golang, Format::FString] {
                 if let Ok(made) = render(format, &text, &data) {
-                    prop_assert!(made.len() <= MOST_OUTPUT);
+                    prop_assert!(made.len() <= MAX_OUTPUT);
                 }
             }
         }

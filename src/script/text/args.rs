@@ -5,7 +5,7 @@
 use super::delimiters;
 
 /// Maximum number of arguments of one call; the rest is dropped.
-pub const MOST: usize = 256;
+pub const MAX_ARGUMENTS: usize = 256;
 
 /// One argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,8 +33,11 @@ pub fn read(text: &str) -> Vec<Arg> {
     if text.trim().is_empty() {
         return Vec::new();
     }
-    let mut args: Vec<Arg> =
-        delimiters::split_outside(text, ',').into_iter().take(MOST).map(parse_arg).collect();
+    let mut args: Vec<Arg> = delimiters::split_outside(text, ',')
+        .into_iter()
+        .take(MAX_ARGUMENTS)
+        .map(parse_arg)
+        .collect();
     // `f(a,)`: a trailing comma adds no argument.
     if args.last().is_some_and(|arg| arg.name.is_none() && arg.expr.is_empty()) {
         args.pop();

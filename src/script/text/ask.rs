@@ -4,7 +4,7 @@ use super::args::{self, Arg};
 use super::delimiters;
 
 /// Maximum number of choices in one mark.
-const MOST_CHOICES: usize = 256;
+const MAX_CHOICES: usize = 256;
 
 /// A place for the model's reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Placeholder {
 
     /// Parses the text after the colon.
     pub(super) fn with_options(name: &str, options: &str) -> Placeholder {
-        let mut ask = Placeholder::new(name);
+        let mut placeholder = Placeholder::new(name);
         let mut parts = delimiters::split_outside(options, ',').into_iter().peekable();
         while let Some(part) = parts.next() {
             let part = part.trim();
@@ -59,12 +59,12 @@ impl Placeholder {
                     list.push(',');
                     list.push_str(more);
                 }
-                ask.add_choices(&list);
-            } else if !ask.accept_option(part) {
-                ask.params.extend(parse_params(part));
+                placeholder.add_choices(&list);
+            } else if !placeholder.accept_option(part) {
+                placeholder.params.extend(parse_params(part));
             }
         }
-        ask
+        placeholder
     }
 
     /// `a|b|c`, and the options after a `:` that follows the last choice.
@@ -85,7 +85,7 @@ impl Placeholder {
             self.choices = choices
                 .into_iter()
                 .chain([choice.as_str()])
-                .take(MOST_CHOICES)
+                .take(MAX_CHOICES)
                 .map(unquoted)
                 .collect();
             self.choices.retain(|choice| !choice.is_empty());

@@ -3,7 +3,7 @@
 use super::delimiters;
 
 /// Longest mark that is parsed, in bytes.
-const LONGEST: usize = 1024;
+const MAX_LENGTH: usize = 1024;
 
 /// The request of one mark.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +39,7 @@ impl BiasAmount {
 /// Parses the mark after its `((`: the bias, whether the text is removed from the prompt, and the
 /// text after `))`.
 pub(super) fn read(text: &str) -> Option<(Bias, bool, &str)> {
-    let end = text.find("))").filter(|end| *end <= LONGEST)?;
+    let end = text.find("))").filter(|end| *end <= MAX_LENGTH)?;
     let (inside, rest) = text.split_at(end);
     let (inside, removed) = match inside.strip_prefix('!') {
         Some(inside) => (inside, true),

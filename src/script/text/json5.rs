@@ -20,10 +20,10 @@ pub fn read_typed(text: &str) -> Option<Value> {
 }
 
 fn read_with(text: &str, accepts_words: bool) -> Option<Value> {
-    let mut reader = Json5Parser { rest: text, accepts_words };
-    let value = reader.parse_value(0)?;
-    reader.skip_space();
-    reader.rest.is_empty().then_some(value)
+    let mut parser = Json5Parser { rest: text, accepts_words };
+    let value = parser.parse_value(0)?;
+    parser.skip_space();
+    parser.rest.is_empty().then_some(value)
 }
 
 struct Json5Parser<'a> {

@@ -3,8 +3,8 @@
 use crate::syntax::{ScriptValue, Tree};
 
 /// Whether a node reads a name; a message that only contains the word does not.
-pub fn reads_name(node: &ScriptValue, name: &str) -> bool {
-    match &node.tree {
+pub fn reads_name(script_value: &ScriptValue, name: &str) -> bool {
+    match &script_value.tree {
         Tree::Text(text) => text_reads_name(text, name),
         Tree::List(items) => items.iter().any(|item| reads_name(item, name)),
         Tree::Map(pairs) => pairs.iter().any(|(key, value)| {
@@ -17,8 +17,8 @@ pub fn reads_name(node: &ScriptValue, name: &str) -> bool {
 }
 
 /// Whether any text below the node holds the name.
-fn holds_name(node: &ScriptValue, name: &str) -> bool {
-    match &node.tree {
+fn holds_name(script_value: &ScriptValue, name: &str) -> bool {
+    match &script_value.tree {
         Tree::Text(text) => has_name(text, name),
         Tree::List(items) => items.iter().any(|item| holds_name(item, name)),
         Tree::Map(pairs) => pairs.iter().any(|(_, value)| holds_name(value, name)),

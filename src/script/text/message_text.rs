@@ -5,7 +5,7 @@ use super::bias::{self, Bias};
 use super::placeholder::{self, CallMark, PlaceholderMark, RegexMark};
 
 /// Maximum number of openings tried in one text; the rest is plain.
-const MOST_TRIED: usize = 1024;
+const MAX_TRIED: usize = 1024;
 
 /// One part of a [`MessageText`], by its origin.
 #[derive(Clone, Debug, PartialEq)]
@@ -173,11 +173,11 @@ impl MaskedTemplate {
     }
 }
 
-fn push_text(shards: &mut Vec<RenderedSpan>, text: &str) {
-    match shards.last_mut() {
+fn push_text(spans: &mut Vec<RenderedSpan>, text: &str) {
+    match spans.last_mut() {
         _ if text.is_empty() => {}
         Some(RenderedSpan::Text(last)) => last.push_str(text),
-        _ => shards.push(RenderedSpan::Text(text.to_owned())),
+        _ => spans.push(RenderedSpan::Text(text.to_owned())),
     }
 }
 
@@ -236,8 +236,8 @@ impl RenderedText {
     }
 }
 
-fn source_text(shard: &RenderedSpan) -> &str {
-    match shard {
+fn source_text(span: &RenderedSpan) -> &str {
+    match span {
         RenderedSpan::Text(text) | RenderedSpan::Placeholder { source: text, .. } => text,
     }
 }
@@ -253,7 +253,7 @@ struct MessageTextParser<'a> {
 impl MessageTextParser<'_> {
     fn parse(mut self) -> MessageText {
         let mut tried = 0;
-        while let Some(at) = self.rest.find(['[', '(', '\\']).filter(|_| tried < MOST_TRIED) {
+        while let Some(at) = self.rest.find(['[', '(', '\\']).filter(|_| tried < MAX_TRIED) {
             let (before, tail) = self.rest.split_at(at);
             self.push_author_text(before);
             self.rest = tail;

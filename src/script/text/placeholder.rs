@@ -5,9 +5,9 @@ use super::ask::Placeholder;
 use super::delimiters;
 
 /// Longest mark that is parsed, in bytes; anything longer is plain text.
-const LONGEST: usize = 8 * 1024;
+const MAX_LENGTH: usize = 8 * 1024;
 /// Maximum number of ends tried for one regular expression.
-const MOST_ENDS: usize = 32;
+const MAX_ENDS: usize = 32;
 
 /// The content between `[[` and `]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(super) fn read(text: &str) -> Option<(PlaceholderMark, &str)> {
 /// The longest part a mark may fill, and the whole text.
 fn bounded_head(text: &str) -> (&str, &str) {
     let end =
-        (0..=LONGEST.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        (0..=MAX_LENGTH.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     (text.split_at(end).0, text)
 }
 
@@ -95,7 +95,7 @@ fn parse_placeholder<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark,
 
 fn parse_regex<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {
     let line = text.split('\n').next().unwrap_or(text);
-    for (end, _) in line.match_indices("]]").take(MOST_ENDS) {
+    for (end, _) in line.match_indices("]]").take(MAX_ENDS) {
         let (inside, rest) = text.split_at(end);
         if let Some(mark) = parse_regex_body(inside) {
             let rest = rest.strip_prefix("]]")?;
@@ -108,7 +108,7 @@ fn parse_regex<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a s
 /// `re/flags:VAR:group`; the pattern extends to the last `/` that is followed by such a tail,
 /// because a pattern may contain an unescaped `/`.
 fn parse_regex_body(inside: &str) -> Option<RegexMark> {
-    for (at, _) in inside.rmatch_indices('/').take(MOST_ENDS) {
+    for (at, _) in inside.rmatch_indices('/').take(MAX_ENDS) {
         let (source, tail) = inside.split_at(at);
         let Some((flags, target)) = tail.strip_prefix('/').and_then(|tail| tail.split_once(':'))
         else {

@@ -39,7 +39,7 @@ pub struct MessageEdit {
 
 /// The prefix of a text, and the text without it. A malformed prefix does not count: the whole text
 /// is returned.
-pub fn read(text: &str, place: PrefixPosition) -> (TextPrefix, &str) {
+pub fn read(text: &str, position: PrefixPosition) -> (TextPrefix, &str) {
     if let Some(rest) = text.strip_prefix("?=") {
         return (TextPrefix::Expression, rest);
     }
@@ -56,7 +56,7 @@ pub fn read(text: &str, place: PrefixPosition) -> (TextPrefix, &str) {
         return edit(rest).unwrap_or((TextPrefix::NoPrefix, text));
     }
     // Without `#` the brackets are required: `+1 from me` is a message.
-    if place == PrefixPosition::Message && (text.starts_with(":[") || text.starts_with("+[")) {
+    if position == PrefixPosition::Message && (text.starts_with(":[") || text.starts_with("+[")) {
         return edit(text).unwrap_or((TextPrefix::NoPrefix, text));
     }
     (TextPrefix::NoPrefix, text)

@@ -3,7 +3,7 @@
 use fancy_regex::{Captures, RegexBuilder};
 
 use super::super::error::{ScriptError, quoted};
-use avocet_core::i18n::script_run as words;
+use avocet_core::i18n::script_run as phrases;
 
 /// Backtracking steps before a regular expression is given up.
 const BACKTRACKS: usize = 1_000_000;
@@ -19,7 +19,7 @@ pub fn captures<'t>(
     let regex = RegexBuilder::new(&whole).backtrack_limit(BACKTRACKS).build();
     regex.and_then(|regex| regex.captures(text)).map_err(|error| {
         let why = quoted(&error.to_string());
-        words::BAD_PATTERN.with("pattern", quoted(source)).with("why", why).into()
+        phrases::BAD_PATTERN.with("pattern", quoted(source)).with("why", why).into()
     })
 }
 

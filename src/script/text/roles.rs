@@ -3,7 +3,7 @@
 use super::delimiters;
 
 /// Maximum number of roles one message may address.
-const MOST: usize = 64;
+const MAX_ROLES: usize = 64;
 /// The arguments that mark a message as private.
 const PRIVATE: &[&str] = &["PM", "DM", "私"];
 
@@ -22,8 +22,8 @@ impl Addressee {
 }
 
 /// One private role makes the whole message private.
-pub fn is_private(to: &[Addressee]) -> bool {
-    to.iter().any(Addressee::is_private)
+pub fn is_private(addressees: &[Addressee]) -> bool {
+    addressees.iter().any(Addressee::is_private)
 }
 
 /// A role key: its name, and whom it addresses in brackets.
@@ -34,7 +34,7 @@ pub fn parse_key(text: &str) -> (&str, Vec<Addressee>) {
     };
     let mut to = Vec::new();
     let mut rest = inside.trim();
-    while !rest.is_empty() && to.len() < MOST {
+    while !rest.is_empty() && to.len() < MAX_ROLES {
         match parse_address(rest) {
             Some((one, after)) => {
                 to.push(one);
@@ -60,7 +60,7 @@ pub fn parse_leading(text: &str, is_role: impl Fn(&str) -> bool) -> (Vec<Address
         }
         to.push(one);
         rest = next.trim_start_matches([':', '：']).trim_start();
-        if to.len() == MOST {
+        if to.len() == MAX_ROLES {
             break;
         }
     }

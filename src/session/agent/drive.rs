@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Host;
 use super::turn::{SideEffect, Turn, TurnAction, TurnInput, TurnResult};
-use avocet_core::i18n::{Localize, agent as words};
+use avocet_core::i18n::{Localize, agent as phrases};
 use avocet_core::protocol::{Truncation, TurnOutcome, Usage};
 use avocet_model::{ModelError, ModelReply};
 
@@ -94,7 +94,7 @@ async fn input_of_answer(
     let (why, usage) = match &answer {
         Err(error) if error.is_mended_elsewhere() => (error.localized(), Usage::default()),
         Ok(reply) if reply.cut == Some(Truncation::Filtered) => {
-            (words::CUT_FILTERED.into(), reply.usage)
+            (phrases::CUT_FILTERED.into(), reply.usage)
         }
         _ => return TurnInput::Replied(answer),
     };
@@ -105,8 +105,8 @@ async fn input_of_answer(
 }
 
 /// The part of an answer that arrived before the call was dropped is kept, marked as cut off.
-fn input_after_cancel(heard: Option<ModelReply>) -> TurnInput {
-    match heard {
+fn input_after_cancel(reply: Option<ModelReply>) -> TurnInput {
+    match reply {
         Some(answer) => {
             TurnInput::Replied(Ok(ModelReply { cut: Some(Truncation::Cancelled), ..answer }))
         }

@@ -63,7 +63,7 @@ pub trait Host: Send {
     /// returns the whole text.
     fn call_model(
         &mut self,
-        call: ModelRequest,
+        request: ModelRequest,
     ) -> impl Future<Output = Result<ModelReply, ModelError>> + Send;
 
     /// Goes on with the model that replaces the one that cannot answer, and returns how it proposes

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::{ModelRequest, TurnSettings};
 use crate::agent::{Steering, StepAdvice};
 use crate::context::history::TurnRecord;
-use avocet_core::i18n::{Localize, LocalizedText, agent as words};
+use avocet_core::i18n::{Localize, LocalizedText, agent as phrases};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, Decision, Dialect, Event, Image, Observation, Outcome, Question,
@@ -249,9 +249,9 @@ impl Turn {
     }
 
     /// The result of the turn.
-    pub fn result(&self, ending: TurnOutcome) -> TurnResult {
+    pub fn result(&self, outcome: TurnOutcome) -> TurnResult {
         TurnResult {
-            ending,
+            ending: outcome,
             record: self.transcript.record(),
             usage: self.usage,
             next_step: self.next_step,
@@ -259,14 +259,14 @@ impl Turn {
     }
 
     /// Advances the state machine by one step.
-    pub fn next(&mut self, input: TurnInput, scene: PolicyContext<'_>) -> TurnAction {
+    pub fn next(&mut self, input: TurnInput, cx: PolicyContext<'_>) -> TurnAction {
         match input {
             TurnInput::Begin => self.call_model(),
             TurnInput::SettingsChanged(new) => {
                 self.take_over(new);
                 self.call_model()
             }
-            TurnInput::Replied(Ok(answer)) => self.handle_reply(answer, scene),
+            TurnInput::Replied(Ok(answer)) => self.handle_reply(answer, cx),
             TurnInput::Replied(Err(ModelError::NoTools { .. })) if self.transcript.use_json() => {
                 self.call_model()
             }
@@ -275,21 +275,21 @@ impl Turn {
                 self.transcript.go_on_in(dialect);
                 self.call_model()
             }
-            TurnInput::Advised(advice) => self.apply_advice(*advice, scene),
+            TurnInput::Advised(advice) => self.apply_advice(*advice, cx),
             TurnInput::GoOn(reason) => self.go_on(&reason),
             TurnInput::Replied(Err(error)) => {
                 self.end(TurnOutcome::Failed { why: error.localized() })
             }
-            TurnInput::Decided(decision) => self.handle_decision(decision, scene),
+            TurnInput::Decided(decision) => self.handle_decision(decision, cx),
             TurnInput::Observed(seen) => {
-                let again = self.step_to_retry(&seen, scene);
+                let again = self.step_to_retry(&seen, cx);
                 let kept = self.steps_that_keep(&seen);
                 let failed = self.failed_approval(&seen);
                 let goes_on = self.handle_observation(seen);
                 if !goes_on && again.is_none() {
-                    self.skip_rest(words::SKIPPED, scene);
+                    self.skip_rest(phrases::SKIPPED, cx);
                 } else if let Some(why) = failed {
-                    self.skip_approved(&why, scene);
+                    self.skip_approved(&why, cx);
                 }
                 self.batch.total += kept.len();
                 self.batch.keeping.extend(kept.iter().map(|step| step.id.clone()));
@@ -297,24 +297,24 @@ impl Turn {
                 if let Some((held, denied)) = again {
                     return self.ask_to_open(held, denied);
                 }
-                self.advance(scene)
+                self.advance(cx)
             }
             TurnInput::Stopped(seen) => {
                 self.handle_observation(seen);
-                self.handle_cancel(scene)
+                self.handle_cancel(cx)
             }
-            TurnInput::Cancelled => self.handle_cancel(scene),
+            TurnInput::Cancelled => self.handle_cancel(cx),
         }
     }
 
-    fn end(&mut self, ending: TurnOutcome) -> TurnAction {
+    fn end(&mut self, outcome: TurnOutcome) -> TurnAction {
         self.transcript.forget_repair();
         self.transcript.close_calls();
-        TurnAction::End(ending)
+        TurnAction::End(outcome)
     }
 
-    fn take_over(&mut self, new: TurnSettings) {
-        let TurnSettings { max_steps, check, spend_limits, dialect, is_small_model } = new;
+    fn take_over(&mut self, settings: TurnSettings) {
+        let TurnSettings { max_steps, check, spend_limits, dialect, is_small_model } = settings;
         (self.start.max_steps, self.start.check) = (max_steps, check);
         self.start.budget.set_limits(spend_limits);
         self.limits.update(max_steps, is_small_model);
@@ -341,14 +341,14 @@ impl Turn {
     // Steps
 
     /// Goes to the next step of the list, or back to the model.
-    fn advance(&mut self, scene: PolicyContext<'_>) -> TurnAction {
+    fn advance(&mut self, cx: PolicyContext<'_>) -> TurnAction {
         if !self.steering.is_empty() {
-            self.skip_rest(words::STEERED, scene);
+            self.skip_rest(phrases::STEERED, cx);
             if self.batch.todo.is_empty() {
                 return self.send_results();
             }
         }
-        if let Some(why) = self.pause_reason(self.batch.todo.front(), scene) {
+        if let Some(why) = self.pause_reason(self.batch.todo.front(), cx) {
             return self.ask_to_continue(why, PausedBefore::Step);
         }
         let step = self.batch.todo.pop_front().or_else(|| self.check_step());
@@ -356,32 +356,32 @@ impl Turn {
         if let Some(consultation) = self.consult(HookEvent::PreToolUse, &step) {
             return consultation;
         }
-        match safety::assess(step, scene) {
+        match safety::assess(step, cx) {
             Verdict::Run(cleared) if interaction::is_interaction(cleared.judgement()) => {
-                self.interact(&cleared, scene)
+                self.interact(&cleared, cx)
             }
             Verdict::Run(cleared)
                 if let Some(fault) = interaction::fault_of(cleared.judgement()) =>
             {
-                self.record_fault(cleared.judgement(), fault, scene)
+                self.record_fault(cleared.judgement(), fault, cx)
             }
             Verdict::Run(cleared)
                 if self.batch.keeps_change(cleared.judgement())
                     || self.batch.advice.asks(cleared.judgement()) =>
             {
-                self.ask_about(cleared.into_needs_approval(), scene)
+                self.ask_about(cleared.into_needs_approval(), cx)
             }
             Verdict::Run(cleared) => self.run(cleared, None),
             Verdict::Ask(held) if let Some(fault) = interaction::fault_of(held.judgement()) => {
-                self.record_fault(held.judgement(), fault, scene)
+                self.record_fault(held.judgement(), fault, cx)
             }
             // A step that cannot start is not worth a question.
             Verdict::Ask(held)
-                if let Some(why) = transcript::missing_program_reason(held.judgement(), scene) =>
+                if let Some(why) = transcript::missing_program_reason(held.judgement(), cx) =>
             {
                 self.record_not_run(held.judgement(), Outcome::NotStarted, Some(why));
-                self.skip_rest(words::SKIPPED, scene);
-                self.advance(scene)
+                self.skip_rest(phrases::SKIPPED, cx);
+                self.advance(cx)
             }
             Verdict::Ask(held)
                 if self.batch.preapproved.covers(held.judgement())
@@ -390,36 +390,36 @@ impl Turn {
             {
                 self.run(held.approve(), None)
             }
-            Verdict::Ask(held) => self.ask_unless_advised(held, scene),
+            Verdict::Ask(held) => self.ask_unless_advised(held, cx),
             Verdict::Refuse(refused) => {
                 self.record_not_run(refused.judgement(), Outcome::Refused, None);
-                self.skip_rest(words::SKIPPED, scene);
-                self.advance(scene)
+                self.skip_rest(phrases::SKIPPED, cx);
+                self.advance(cx)
             }
         }
     }
 
-    fn run(&mut self, cleared: ClearedStep, instead_of: Option<StepAction>) -> TurnAction {
-        self.waiting = Waiting::Run { instead_of };
+    fn run(&mut self, cleared: ClearedStep, action: Option<StepAction>) -> TurnAction {
+        self.waiting = Waiting::Run { instead_of: action };
         TurnAction::Run(Box::new(cleared))
     }
 
-    fn pause_reason(&self, next: Option<&Step>, scene: PolicyContext<'_>) -> Option<LocalizedText> {
-        self.limits.pause_reason(next, scene.policy.shelter, &self.start.budget)
+    fn pause_reason(&self, step: Option<&Step>, cx: PolicyContext<'_>) -> Option<LocalizedText> {
+        self.limits.pause_reason(step, cx.policy.shelter, &self.start.budget)
     }
 
-    fn ask_about(&mut self, held: NeedsApproval, scene: PolicyContext<'_>) -> TurnAction {
-        let ahead = RemainingSteps::assess(&self.batch.todo, scene);
-        let judged = held.judgement();
+    fn ask_about(&mut self, approval: NeedsApproval, cx: PolicyContext<'_>) -> TurnAction {
+        let ahead = RemainingSteps::assess(&self.batch.todo, cx);
+        let judged = approval.judgement();
         let grants = if self.batch.keeps_change(judged) {
             Vec::new()
         } else {
-            safety::suggest_grants(judged, scene)
+            safety::suggest_grants(judged, cx)
         };
         let risk = if self.batch.keeps_change(judged) {
             safety::keeping_risk(&judged.risk)
         } else {
-            safety::with_sandbox_reasons(judged, scene.policy)
+            safety::with_sandbox_reasons(judged, cx.policy)
         };
         let asked = self.step_question(judged);
         let question = Question::Step(StepQuestion {
@@ -427,12 +427,12 @@ impl Turn {
             risk,
             rule: joined_rules(&grants),
             rule_covers: joined_coverage(&grants, &judged.cwd),
-            trust: trust::offer(judged, scene),
+            trust: trust::offer(judged, cx),
             change: judged.change().cloned(),
             rest: ahead.upcoming_steps(),
             ..asked
         });
-        self.waiting = Waiting::Step { held: Box::new(held), grants, ahead };
+        self.waiting = Waiting::Step { held: Box::new(approval), grants, ahead };
         TurnAction::Ask(Box::new(question))
     }
 
@@ -457,33 +457,33 @@ impl Turn {
     }
 
     /// Processes the observation of a step; true if the rest of the list may follow.
-    fn handle_observation(&mut self, mut seen: Observation) -> bool {
+    fn handle_observation(&mut self, mut observation: Observation) -> bool {
         let waiting = std::mem::replace(&mut self.waiting, Waiting::Reply);
         if let Waiting::Run { instead_of: Some(original) } = waiting {
-            let edited = words::EDITED.with("step", original.short_line());
-            seen.note = Some(match seen.note.take() {
-                Some(note) => words::EDITED_AND.with("edited", edited).with("note", note),
+            let edited = phrases::EDITED.with("step", original.short_line());
+            observation.note = Some(match observation.note.take() {
+                Some(note) => phrases::EDITED_AND.with("edited", edited).with("note", note),
                 None => edited,
             });
-            if seen.outcome == Outcome::Ran {
-                seen.outcome = Outcome::Edited;
+            if observation.outcome == Outcome::Ran {
+                observation.outcome = Outcome::Edited;
             }
         }
-        self.mark_check(&mut seen);
-        if !seen.runs_on() {
-            self.count(&mut seen);
+        self.mark_check(&mut observation);
+        if !observation.runs_on() {
+            self.count(&mut observation);
         }
-        let goes_on = match (seen.outcome, seen.exit_code) {
+        let goes_on = match (observation.outcome, observation.exit_code) {
             (Outcome::Ran | Outcome::Edited, Some(0)) => true,
             // A read that finds nothing exits with 1; the next step may depend on a change that
             // failed. The prompt says that calls of one reply should be independent.
             (Outcome::Ran | Outcome::Edited, Some(_)) => {
-                let is_program = !matches!(seen.step.work, StepAction::Tool { .. });
+                let is_program = !matches!(observation.step.work, StepAction::Tool { .. });
                 let is_call = self.transcript.dialect() == Dialect::Tools && is_program;
-                is_call || seen.risk.tier == Tier::L0
+                is_call || observation.risk.tier == Tier::L0
             }
             // Ended by a signal, unless it runs on.
-            (Outcome::Ran | Outcome::Edited, None) => seen.runs_on(),
+            (Outcome::Ran | Outcome::Edited, None) => observation.runs_on(),
             (
                 Outcome::Declined
                 | Outcome::Refused
@@ -494,16 +494,16 @@ impl Turn {
                 _,
             ) => false,
         };
-        self.record(seen);
+        self.record(observation);
         goes_on
     }
 
     /// A reason to skip the other steps of a batch approval because this one failed: the user who
     /// approved tests and a commit expected the tests to pass.
-    fn failed_approval(&self, seen: &Observation) -> Option<LocalizedText> {
-        let is_approved = !self.batch.preapproved.is_empty() && seen.risk.tier > Tier::L0;
-        let has_failed = seen.exit_code.is_some_and(|code| code != 0);
-        let why = || words::SKIPPED_TOGETHER.with("step", seen.step.work.short_line());
+    fn failed_approval(&self, observation: &Observation) -> Option<LocalizedText> {
+        let is_approved = !self.batch.preapproved.is_empty() && observation.risk.tier > Tier::L0;
+        let has_failed = observation.exit_code.is_some_and(|code| code != 0);
+        let why = || phrases::SKIPPED_TOGETHER.with("step", observation.step.work.short_line());
         (is_approved && has_failed).then(why)
     }
 
@@ -511,27 +511,29 @@ impl Turn {
         &mut self,
         judged: &Judgement,
         outcome: Outcome,
-        note: Option<LocalizedText>,
+        text: Option<LocalizedText>,
     ) {
-        let mut seen = transcript::not_run_observation(judged, outcome, note);
+        let mut seen = transcript::not_run_observation(judged, outcome, text);
         self.count(&mut seen);
         self.record(seen);
     }
 
     /// Counts a result, and tells the model if it is the same as the one before.
-    fn count(&mut self, seen: &mut Observation) {
-        if self.limits.record_outcome(seen) {
-            seen.note = Some(match seen.note.take() {
-                Some(note) => words::EDITED_AND.with("edited", note).with("note", words::REPEATED),
-                None => words::REPEATED.into(),
+    fn count(&mut self, observation: &mut Observation) {
+        if self.limits.record_outcome(observation) {
+            observation.note = Some(match observation.note.take() {
+                Some(note) => {
+                    phrases::EDITED_AND.with("edited", note).with("note", phrases::REPEATED)
+                }
+                None => phrases::REPEATED.into(),
             });
         }
     }
 
-    fn record(&mut self, mut seen: Observation) {
-        self.batch.advice.add_context(&mut seen);
-        self.emit(Event::StepFinished(Box::new(seen.clone())));
-        self.batch.observations.push(seen);
+    fn record(&mut self, mut observation: Observation) {
+        self.batch.advice.add_context(&mut observation);
+        self.emit(Event::StepFinished(Box::new(observation.clone())));
+        self.batch.observations.push(observation);
     }
 
     /// The list is done: sends the results to the model.
@@ -555,10 +557,10 @@ impl Turn {
         self.call_model()
     }
 
-    fn handle_cancel(&mut self, scene: PolicyContext<'_>) -> TurnAction {
+    fn handle_cancel(&mut self, cx: PolicyContext<'_>) -> TurnAction {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
             Waiting::Step { held, .. } => {
-                let note = Some(words::CANCELLED.into());
+                let note = Some(phrases::CANCELLED.into());
                 self.record(transcript::not_run_observation(
                     held.judgement(),
                     Outcome::Cancelled,
@@ -566,7 +568,7 @@ impl Turn {
                 ));
             }
             Waiting::Choice { judged } | Waiting::Plan { judged } => {
-                let note = Some(words::CANCELLED.into());
+                let note = Some(phrases::CANCELLED.into());
                 self.record(transcript::not_run_observation(&judged, Outcome::Cancelled, note));
             }
             Waiting::Reply
@@ -575,7 +577,7 @@ impl Turn {
             | Waiting::Pause { .. }
             | Waiting::Run { .. } => {}
         }
-        self.stop_batch(scene);
+        self.stop_batch(cx);
         self.transcript.forget_repair();
         self.transcript.add_cancelled();
         self.end(TurnOutcome::Cancelled)

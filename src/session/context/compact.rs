@@ -80,11 +80,11 @@ pub fn shrink(history: &mut History) -> Vec<DroppedPart> {
 
 /// Shortens past turns until they take no more than this, the oldest first: results, then
 /// everything but the beginnings and ends of the texts.
-pub fn shrink_to(history: &mut History, room: ContextSize, dialect: Dialect) -> Vec<DroppedPart> {
+pub fn shrink_to(history: &mut History, size: ContextSize, dialect: Dialect) -> Vec<DroppedPart> {
     let mut parts: Vec<DroppedPart> = Vec::new();
     for shorten in [shorten_results, shorten_texts] {
         for at in 0..history.recent.len() {
-            if messages_size(&past_messages(history, dialect)).fits(room) {
+            if messages_size(&past_messages(history, dialect)).fits(size) {
                 return parts;
             }
             let Some(exchange) = history.recent.get_mut(at) else { continue };
@@ -101,19 +101,19 @@ pub fn shrink_to(history: &mut History, room: ContextSize, dialect: Dialect) -> 
     parts
 }
 
-fn shorten_results(exchange: &mut PastTurn) {
-    let id = exchange.id();
-    for block in exchange.sent.iter_mut().flat_map(|message| &mut message.blocks) {
+fn shorten_results(turn: &mut PastTurn) {
+    let id = turn.id();
+    for block in turn.sent.iter_mut().flat_map(|message| &mut message.blocks) {
         if let ContentBlock::ToolResult(result) = block {
             shorten_result(&mut result.content, RESULT, Some(&id));
         }
     }
 }
 
-fn shorten_texts(exchange: &mut PastTurn) {
-    exchange.sent.clear();
-    exchange.repeated.clear();
-    for line in &mut exchange.messages {
+fn shorten_texts(turn: &mut PastTurn) {
+    turn.sent.clear();
+    turn.repeated.clear();
+    for line in &mut turn.messages {
         let (HistoryMessage::User { content: text }
         | HistoryMessage::Assistant { message: text, .. }) = line;
         if text.len() > SHORT {
@@ -123,8 +123,12 @@ fn shorten_texts(exchange: &mut PastTurn) {
 }
 
 /// The turns to summarise now; `None` if there are too few.
-pub fn plan(history: &History, bounds: Bounds, wish: CompactionTrigger) -> Option<CompactionPlan> {
-    let stay = match wish {
+pub fn plan(
+    history: &History,
+    bounds: Bounds,
+    trigger: CompactionTrigger,
+) -> Option<CompactionPlan> {
+    let stay = match trigger {
         CompactionTrigger::Manual => 1,
         CompactionTrigger::Automatic => {
             let mut bytes = 0;
@@ -140,15 +144,16 @@ pub fn plan(history: &History, bounds: Bounds, wish: CompactionTrigger) -> Optio
     let bytes: usize = old().map(PastTurn::bytes).sum();
     let messages: usize = old().map(|exchange| exchange.messages.len()).sum();
     // The request must be worth its cost, or each turn would make one.
-    let worth = wish == CompactionTrigger::Manual
+    let worth = trigger == CompactionTrigger::Manual
         || bytes >= bounds.compact_above / 4
         || messages * 3 > bounds.messages;
     (turns > 0 && worth).then_some(CompactionPlan { turns })
 }
 
 /// True when a turn has ended since the last attempt.
-pub fn can_compact(history: &History, wish: CompactionTrigger) -> bool {
-    let rested = wish == CompactionTrigger::Manual || history.last_turn() + 1 >= history.not_before;
+pub fn can_compact(history: &History, trigger: CompactionTrigger) -> bool {
+    let rested =
+        trigger == CompactionTrigger::Manual || history.last_turn() + 1 >= history.not_before;
     rested && history.summed_at.is_none_or(|at| history.last_turn() > at)
 }
 
@@ -183,21 +188,21 @@ pub fn summary_request_of(
     head.push_str("Conversation, oldest first:");
     let mut left = room.saturating_sub(ContextSize::measure(&head));
     let count = texts.len();
-    let joint = ContextSize { bytes: JOINT.len(), tokens: 2 };
+    let size = ContextSize { bytes: JOINT.len(), tokens: 2 };
     let mut shares: Vec<String> = Vec::new();
     for (done, text) in texts.into_iter().enumerate() {
-        let share = left.fraction(count - done).saturating_sub(joint);
+        let share = left.fraction(count - done).saturating_sub(size);
         let text = cut_to_fit(&text, share, cut_middle);
-        left = left.saturating_sub(ContextSize::measure(&text) + joint);
+        left = left.saturating_sub(ContextSize::measure(&text) + size);
         shares.push(text);
     }
     let text = format!("{head}\n\n{}", shares.join(JOINT));
     vec![Message::system(PROMPT.trim_end()), Message::user(cut_to_fit(&text, room, cut_middle))]
 }
 
-fn transcript(exchange: &PastTurn) -> String {
-    let mut out = format!("[{}]", exchange.id());
-    for line in &exchange.messages {
+fn transcript(turn: &PastTurn) -> String {
+    let mut out = format!("[{}]", turn.id());
+    for line in &turn.messages {
         match line {
             HistoryMessage::User { content } => out.push_str(&format!("\nperson: {content}")),
             HistoryMessage::Assistant { message, ran, .. } => {
@@ -211,7 +216,7 @@ fn transcript(exchange: &PastTurn) -> String {
 
 /// Parses a model's answer. Strict: a field of the wrong type, or an empty summary, is `None`. An
 /// omitted list stays unchanged.
-pub fn parse_summary(text: &str, before: &Summary) -> Option<Summary> {
+pub fn parse_summary(text: &str, before_summary: &Summary) -> Option<Summary> {
     let object = reply::first_object(text)?;
     let summary = object.get("summary")?.as_str()?.trim();
     if summary.is_empty() {
@@ -219,8 +224,8 @@ pub fn parse_summary(text: &str, before: &Summary) -> Option<Summary> {
     }
     Some(Summary {
         summary: cut_middle(summary, SUMMARY),
-        key_facts: list(&object, "keyFacts", &before.key_facts)?,
-        open_tasks: list(&object, "openTasks", &before.open_tasks)?,
+        key_facts: list(&object, "keyFacts", &before_summary.key_facts)?,
+        open_tasks: list(&object, "openTasks", &before_summary.open_tasks)?,
     })
 }
 
@@ -240,7 +245,7 @@ fn list(object: &Map<String, Value>, name: &str, before: &[String]) -> Option<Ve
 pub fn apply(history: &mut History, plan: CompactionPlan, summary: Summary) -> Compaction {
     let before = history.bytes();
     let turns = plan.turns.min(history.recent.len());
-    let gone: Vec<PastTurn> = history.recent.drain(..turns).collect();
+    let turns: Vec<PastTurn> = history.recent.drain(..turns).collect();
     let closed = history
         .summary
         .open_tasks
@@ -254,7 +259,7 @@ pub fn apply(history: &mut History, plan: CompactionPlan, summary: Summary) -> C
     Compaction {
         before,
         after: history.bytes(),
-        summed: gone.iter().map(|exchange| dropped_part(exchange, exchange.bytes())).collect(),
+        summed: turns.iter().map(|exchange| dropped_part(exchange, exchange.bytes())).collect(),
         summary: Some(CompactionSummary { closed, ..summary.into() }),
         ..measure(history)
     }
@@ -278,9 +283,9 @@ pub fn record_failure(history: &mut History) {
     history.not_before = history.last_turn() + 1 + PAUSE;
 }
 
-fn dropped_part(exchange: &PastTurn, bytes: usize) -> DroppedPart {
-    let about = exchange.preview().lines().next().unwrap_or_default();
-    DroppedPart { id: exchange.id(), about: cut_end(about, ABOUT), bytes }
+fn dropped_part(turn: &PastTurn, bytes: usize) -> DroppedPart {
+    let about = turn.preview().lines().next().unwrap_or_default();
+    DroppedPart { id: turn.id(), about: cut_end(about, ABOUT), bytes }
 }
 
 #[cfg(test)]

@@ -176,9 +176,9 @@ pub struct Outline {
 
 impl Outline {
     /// Rebuilds the history, with the turns of `before` that belong to it.
-    pub fn restore_onto(self, before: History) -> History {
+    pub fn restore_onto(self, before_history: History) -> History {
         let Outline { since, mut history } = self;
-        history.recent = before.recent;
+        history.recent = before_history.recent;
         history.recent.retain(|exchange| exchange.turn >= since);
         history
     }
@@ -235,26 +235,26 @@ impl TurnRecord {
     }
 
     /// The results of steps.
-    pub fn add_steps(&mut self, seen: &[Observation]) {
+    pub fn add_steps(&mut self, observations: &[Observation]) {
         if let Some(HistoryMessage::Assistant { ran, .. }) = self.lines.last_mut() {
-            ran.extend(seen.iter().map(shorten::run_summary));
+            ran.extend(observations.iter().map(shorten::run_summary));
         }
-        self.steps.extend(seen.iter().cloned());
+        self.steps.extend(observations.iter().cloned());
     }
 
     /// Keeps the messages of the turn as they were sent, so that later requests repeat them.
-    pub fn keep_messages(&mut self, sent: Vec<Message>) {
-        self.sent = sent;
+    pub fn keep_messages(&mut self, messages: Vec<Message>) {
+        self.sent = messages;
     }
 
     /// Keeps the messages of a turn in the JSON dialect, if they are hardly longer than its digests
     /// would be.
-    pub fn keep_short_messages(&mut self, sent: &[Message]) {
-        let is_answered = sent.last().is_some_and(|last| last.role == Role::Assistant);
-        let is_short = sent.iter().map(Message::len).sum::<usize>() <= REPEATED / 2;
+    pub fn keep_short_messages(&mut self, messages: &[Message]) {
+        let is_answered = messages.last().is_some_and(|last| last.role == Role::Assistant);
+        let is_short = messages.iter().map(Message::len).sum::<usize>() <= REPEATED / 2;
         let has_few_steps = (1..=DIGESTS).contains(&self.steps.len());
         if is_answered && is_short && has_few_steps && self.images.is_empty() {
-            self.repeated = sent.to_vec();
+            self.repeated = messages.to_vec();
         }
     }
 
@@ -310,9 +310,9 @@ impl OpenPlan {
 
 impl History {
     /// Adds a finished turn, with every text masked by `mask`.
-    pub fn push(&mut self, turn: u64, kept: TurnRecord, mask: impl Fn(&mut String)) {
+    pub fn push(&mut self, turn: u64, record: TurnRecord, mask: impl Fn(&mut String)) {
         self.last = self.last.max(turn);
-        let TurnRecord { mut lines, steps, plan, mut sent, mut repeated, mut images } = kept;
+        let TurnRecord { mut lines, steps, plan, mut sent, mut repeated, mut images } = record;
         if !sent.is_empty() {
             images.clear();
         }
@@ -398,8 +398,8 @@ impl History {
     }
 
     /// Adds lines to the record of a turn; they are removed with that turn.
-    pub fn append_to_turn(&mut self, turn: u64, kept: TurnRecord, mask: impl Fn(&mut String)) {
-        self.push(turn, kept, mask);
+    pub fn append_to_turn(&mut self, turn: u64, record: TurnRecord, mask: impl Fn(&mut String)) {
+        self.push(turn, record, mask);
         let Some(added) = self.recent.pop_back() else { return };
         match self.recent.back_mut() {
             Some(last) if last.turn == added.turn => {
@@ -421,8 +421,12 @@ impl History {
         let since = self.recent.front().map_or(self.last + 1, |exchange| exchange.turn);
         let recent = VecDeque::new();
         let History { version, last, summed_at, not_before, .. } = *self;
-        let (summary, tool_digest) = (self.summary.clone(), self.tool_digest.clone());
-        let (recalled, plans) = (self.recalled.clone(), self.plans.clone());
+        let summary = self.summary.clone();
+        let tool_digest = self.tool_digest.clone();
+
+        let recalled = self.recalled.clone();
+        let plans = self.plans.clone();
+
         let history = History {
             version,
             summary,
@@ -443,8 +447,8 @@ impl History {
     }
 
     /// Whether another history has the same data outside its turns.
-    pub fn has_same_outline(&self, other: &History) -> bool {
-        self.summary == other.summary && self.recalled == other.recalled
+    pub fn has_same_outline(&self, history: &History) -> bool {
+        self.summary == history.summary && self.recalled == history.recalled
     }
 
     /// The data of a turn, in its saved form.
@@ -461,8 +465,8 @@ impl History {
     }
 
     /// Adds a saved turn. It was masked and cut when it was new.
-    pub fn restore_turn(&mut self, turn: u64, trace: TurnSnapshot) {
-        let TurnSnapshot { messages, digests, plan, sent, repeated, images } = trace;
+    pub fn restore_turn(&mut self, turn: u64, snapshot: TurnSnapshot) {
+        let TurnSnapshot { messages, digests, plan, sent, repeated, images } = snapshot;
         self.last = self.last.max(turn);
         if let Some(plan) = plan {
             self.set_open_plan(plan);
@@ -505,11 +509,11 @@ impl History {
     }
 
     /// Removes everything added after the mark. Summaries made since then stay.
-    pub fn truncate_to(&mut self, mark: TurnPosition) {
-        self.recent.retain(|exchange| exchange.turn <= mark.0);
-        self.tool_digest.retain(|digest| digest.turn <= mark.0);
-        self.plans.retain(|plan| plan.turn <= mark.0);
-        self.last = self.last.min(mark.0);
+    pub fn truncate_to(&mut self, position: TurnPosition) {
+        self.recent.retain(|exchange| exchange.turn <= position.0);
+        self.tool_digest.retain(|digest| digest.turn <= position.0);
+        self.plans.retain(|plan| plan.turn <= position.0);
+        self.last = self.last.min(position.0);
     }
 
     /// Removes every turn from this one on.

@@ -32,19 +32,19 @@ pub fn build(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, ContextU
 }
 
 fn verbatim(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, ContextUsage) {
-    let mut ledger = ContextUsage { room: bounds.room, ..ContextUsage::default() };
+    let mut usage = ContextUsage { room: bounds.room, ..ContextUsage::default() };
     let mut left = bounds.room;
-    let mut out = leading_messages(parts, bounds, &mut left, &mut ledger);
-    let plan = plan_part(parts, bounds, &mut left, &mut ledger);
+    let mut out = leading_messages(parts, bounds, &mut left, &mut usage);
+    let plan = plan_part(parts, bounds, &mut left, &mut usage);
     let past = past_messages(parts.history, Dialect::Tools);
     let own = past.len();
-    let all: Vec<Message> = past.into_iter().chain(parts.turn.iter().cloned()).collect();
-    let mut fitted = Fitting::new(all, own, left);
+    let messages: Vec<Message> = past.into_iter().chain(parts.turn.iter().cloned()).collect();
+    let mut fitted = Fitting::new(messages, own, left);
     fitted.make_room();
     let (past, turn) = fitted.sizes_by_turn();
-    ledger.turns = parts.history.turns();
-    ledger.add(Section::History, past, fitted.omitted_bytes);
-    ledger.add(Section::Turn, turn, 0);
+    usage.turns = parts.history.turns();
+    usage.add(Section::History, past, fitted.omitted_bytes);
+    usage.add(Section::Turn, turn, 0);
     for message in fitted.messages {
         match out.last_mut() {
             Some(last) if last.role == message.role && last.role != Role::System => {
@@ -54,7 +54,7 @@ fn verbatim(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, ContextUs
         }
     }
     append_plan(&mut out, plan);
-    (out, ledger)
+    (out, usage)
 }
 
 /// What takes room in every request of a turn: what comes before the past turns, and those.
@@ -92,9 +92,9 @@ struct Fitting {
 }
 
 impl Fitting {
-    fn new(messages: Vec<Message>, own: usize, room: ContextSize) -> Fitting {
+    fn new(messages: Vec<Message>, own: usize, size: ContextSize) -> Fitting {
         let sizes = messages.iter().map(message_size).collect();
-        Fitting { messages, sizes, own, room, omitted_bytes: 0 }
+        Fitting { messages, sizes, own, room: size, omitted_bytes: 0 }
     }
 
     fn total(&self) -> ContextSize {
@@ -108,7 +108,9 @@ impl Fitting {
     }
 
     fn make_room(&mut self) {
-        let (total, room) = (self.weight(self.total()), self.weight(self.room));
+        let total = self.weight(self.total());
+        let room = self.weight(self.room);
+
         if total <= room {
             return;
         }

@@ -40,25 +40,27 @@ pub struct Digest {
 }
 
 impl Digest {
-    pub fn from_observation(turn: u64, seen: &Observation) -> Digest {
-        let (stdout, stderr) = (seen.for_model(&seen.stdout), seen.for_model(&seen.stderr));
-        let stdout = match seen.step.work {
+    pub fn from_observation(turn: u64, observation: &Observation) -> Digest {
+        let stdout = observation.for_model(&observation.stdout);
+        let stderr = observation.for_model(&observation.stderr);
+
+        let stdout = match observation.step.work {
             // A tool's output matters at both ends, a program's at its end.
             StepAction::Tool { .. } => cut_middle(&stdout, STDOUT),
             StepAction::Exec { .. } => tail(&stdout, STDOUT).to_owned(),
             // The user ran it so that the model sees it.
             StepAction::Shell { .. } => tail(&stdout, SHELL).to_owned(),
         };
-        let parsed = seen.parsed.as_ref().map(|parsed| ParsedOutput {
+        let parsed = observation.parsed.as_ref().map(|parsed| ParsedOutput {
             items: parsed.items.iter().take(ITEMS).map(short_item).collect(),
             ..parsed.clone()
         });
         Digest {
-            id: seen.step.id.clone(),
+            id: observation.step.id.clone(),
             turn,
-            step: short_step(&seen.step.work),
-            exit_code: seen.exit_code,
-            outcome: seen.outcome,
+            step: short_step(&observation.step.work),
+            exit_code: observation.exit_code,
+            outcome: observation.outcome,
             stdout_tail: stdout,
             stderr_tail: tail(&stderr, STDERR).to_owned(),
             parsed,
@@ -98,21 +100,21 @@ impl Digest {
 }
 
 /// A step that ran, on one line: `rg foo src → exit 0, 12 search_matches`.
-pub fn run_summary(seen: &Observation) -> String {
-    let line = cut_end(&seen.step.work.command_line(), LINE);
-    let how = match (seen.outcome, seen.exit_code) {
+pub fn run_summary(observation: &Observation) -> String {
+    let line = cut_end(&observation.step.work.command_line(), LINE);
+    let how = match (observation.outcome, observation.exit_code) {
         (Outcome::Ran | Outcome::Edited, Some(code)) => format!("exit {code}"),
         (Outcome::Ran | Outcome::Edited, None) => "no exit".to_owned(),
         (outcome, _) => outcome.name().to_owned(),
     };
     // The user's note on a rejection matters more than the rejected step.
-    let how = match (&seen.note, seen.outcome) {
+    let how = match (&observation.note, observation.outcome) {
         (Some(note), Outcome::Declined | Outcome::Refused | Outcome::Edited) => {
             format!("{how} ({})", cut_end(&note.text(Lang::En), LINE))
         }
         _ => how,
     };
-    match &seen.parsed {
+    match &observation.parsed {
         Some(parsed) if parsed.kind != "text" => {
             format!("{line} → {how}, {} {}", parsed.total, parsed.kind)
         }
@@ -120,8 +122,8 @@ pub fn run_summary(seen: &Observation) -> String {
     }
 }
 
-fn short_step(work: &StepAction) -> Value {
-    match work {
+fn short_step(action: &StepAction) -> Value {
+    match action {
         StepAction::Exec { program, args } => {
             let args: Vec<String> = args.iter().map(|arg| cut_end(arg, INPUT)).collect();
             json!({ "program": program, "args": args })

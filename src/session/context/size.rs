@@ -20,23 +20,23 @@ impl ContextSize {
         ContextSize { bytes: text.len(), tokens: estimated_tokens(text) }
     }
 
-    pub fn fits(self, room: ContextSize) -> bool {
-        self.bytes <= room.bytes && self.tokens <= room.tokens
+    pub fn fits(self, size: ContextSize) -> bool {
+        self.bytes <= size.bytes && self.tokens <= size.tokens
     }
 
     /// What remains of this room without `taken`; `None` if it does not fit.
-    pub fn checked_sub(self, taken: ContextSize) -> Option<ContextSize> {
-        let bytes = self.bytes.checked_sub(taken.bytes)?;
-        let tokens = self.tokens.checked_sub(taken.tokens)?;
+    pub fn checked_sub(self, size: ContextSize) -> Option<ContextSize> {
+        let bytes = self.bytes.checked_sub(size.bytes)?;
+        let tokens = self.tokens.checked_sub(size.tokens)?;
         Some(ContextSize { bytes, tokens })
     }
 
     /// The same, but at least zero.
     #[must_use]
-    pub fn saturating_sub(self, taken: ContextSize) -> ContextSize {
+    pub fn saturating_sub(self, size: ContextSize) -> ContextSize {
         ContextSize {
-            bytes: self.bytes.saturating_sub(taken.bytes),
-            tokens: self.tokens.saturating_sub(taken.tokens),
+            bytes: self.bytes.saturating_sub(size.bytes),
+            tokens: self.tokens.saturating_sub(size.tokens),
         }
     }
 
@@ -47,42 +47,42 @@ impl ContextSize {
     }
 
     /// Its share of a room in per cent, by the measure of which there is less.
-    pub fn percent_of(self, room: ContextSize) -> usize {
+    pub fn percent_of(self, size: ContextSize) -> usize {
         let share = |part: usize, whole: usize| part.saturating_mul(100) / whole.max(1);
-        share(self.bytes, room.bytes).max(share(self.tokens, room.tokens))
+        share(self.bytes, size.bytes).max(share(self.tokens, size.tokens))
     }
 
     /// The smaller of each.
     #[must_use]
-    pub fn component_min(self, other: ContextSize) -> ContextSize {
-        ContextSize { bytes: self.bytes.min(other.bytes), tokens: self.tokens.min(other.tokens) }
+    pub fn component_min(self, size: ContextSize) -> ContextSize {
+        ContextSize { bytes: self.bytes.min(size.bytes), tokens: self.tokens.min(size.tokens) }
     }
 }
 
 impl Add for ContextSize {
     type Output = ContextSize;
 
-    fn add(self, other: ContextSize) -> ContextSize {
-        ContextSize { bytes: self.bytes + other.bytes, tokens: self.tokens + other.tokens }
+    fn add(self, size: ContextSize) -> ContextSize {
+        ContextSize { bytes: self.bytes + size.bytes, tokens: self.tokens + size.tokens }
     }
 }
 
 impl AddAssign for ContextSize {
-    fn add_assign(&mut self, other: ContextSize) {
-        *self = *self + other;
+    fn add_assign(&mut self, size: ContextSize) {
+        *self = *self + size;
     }
 }
 
 /// The text cut to fit by `cut`, which takes it and a number of bytes.
-pub fn cut_to_fit(text: &str, room: ContextSize, cut: impl Fn(&str, usize) -> String) -> String {
-    let mut bytes = room.bytes.min(text.len());
+pub fn cut_to_fit(text: &str, size: ContextSize, cut: impl Fn(&str, usize) -> String) -> String {
+    let mut bytes = size.bytes.min(text.len());
     loop {
         let short = cut(text, bytes);
         let tokens = ContextSize::measure(&short).tokens;
-        if tokens <= room.tokens || bytes == 0 {
+        if tokens <= size.tokens || bytes == 0 {
             return short;
         }
-        let wanted = bytes.saturating_mul(room.tokens) / tokens.max(1);
+        let wanted = bytes.saturating_mul(size.tokens) / tokens.max(1);
         bytes = wanted.min(bytes - bytes / 16 - 1);
     }
 }

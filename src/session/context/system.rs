@@ -42,34 +42,34 @@ pub struct WorkspaceFacts {
 }
 
 /// The whole system prompt. A value that looks like a placeholder stays as it is.
-pub fn prompt(setting: &SystemFacts<'_>) -> String {
-    let template = match (setting.dialect, setting.size) {
+pub fn prompt(facts: &SystemFacts<'_>) -> String {
+    let template = match (facts.dialect, facts.size) {
         (Dialect::Json, PromptSize::Full) => TEMPLATE,
         (Dialect::Tools, PromptSize::Full) => TOOLS_TEMPLATE,
         (Dialect::Json, PromptSize::Short) => SHORT_TEMPLATE,
         (Dialect::Tools, PromptSize::Short) => SHORT_TOOLS_TEMPLATE,
     };
-    let prompt = i18n::fill(template.trim_end(), |name| placeholder_value(name, setting));
-    match setting.bot.map(str::trim).filter(|bot| !bot.is_empty()) {
+    let prompt = i18n::fill(template.trim_end(), |name| placeholder_value(name, facts));
+    match facts.bot.map(str::trim).filter(|bot| !bot.is_empty()) {
         Some(bot) => format!("{bot}\n\n{prompt}"),
         None => prompt,
     }
 }
 
-fn placeholder_value(name: &str, setting: &SystemFacts<'_>) -> Option<String> {
-    let WorkspaceFacts { today, shell, project } = setting.surroundings;
+fn placeholder_value(name: &str, facts: &SystemFacts<'_>) -> Option<String> {
+    let WorkspaceFacts { today, shell, project } = facts.surroundings;
     let known = |value: &str, text: String| if value.is_empty() { String::new() } else { text };
     match name {
         "project" => Some(known(project, format!(" ({project})"))),
         "shell" => Some(known(shell, format!(", shell {}", visible(shell)))),
         "date" => Some(known(today, format!("\nToday: {today}"))),
-        "tools" => Some(
-            setting.tools.iter().map(|tool| format!("- {tool}")).collect::<Vec<_>>().join("\n"),
-        ),
-        "cwd" => Some(visible(setting.cwd)),
-        "os" => Some(setting.os.to_owned()),
-        "max_commands" => Some(setting.max_commands.to_string()),
-        "language" => Some(match setting.lang {
+        "tools" => {
+            Some(facts.tools.iter().map(|tool| format!("- {tool}")).collect::<Vec<_>>().join("\n"))
+        }
+        "cwd" => Some(visible(facts.cwd)),
+        "os" => Some(facts.os.to_owned()),
+        "max_commands" => Some(facts.max_commands.to_string()),
+        "language" => Some(match facts.lang {
             Lang::En => "English".to_owned(),
             Lang::Zh => "Chinese".to_owned(),
         }),

@@ -91,9 +91,9 @@ pub struct TurnCompactionPlan {
 
 impl TurnCompaction {
     /// Leaves nothing out but what requests of this room cannot hold of the user's words.
-    pub fn new(room: ContextSize) -> TurnCompaction {
+    pub fn new(size: ContextSize) -> TurnCompaction {
         TurnCompaction {
-            words: longest_words(room),
+            words: longest_words(size),
             from: 0,
             summary: Summary::default(),
             listed: Vec::new(),
@@ -187,16 +187,18 @@ impl TurnCompaction {
     /// What the results lose by `next`.
     fn shortened_parts(
         &self,
-        next: &TurnCompaction,
+        compaction: &TurnCompaction,
         messages: &[Message],
         index: &TurnIndex,
     ) -> Vec<DroppedPart> {
         let mut parts = Vec::new();
         for (at, how) in
-            next.shortened.iter().filter(|(at, how)| self.shortened.get(at) != Some(how))
+            compaction.shortened.iter().filter(|(at, how)| self.shortened.get(at) != Some(how))
         {
             let Some(message) = messages.get(*at) else { continue };
-            let (mut before, mut after) = (message.clone(), message.clone());
+            let mut before = message.clone();
+            let mut after = message.clone();
+
             self.shortened.get(at).iter().for_each(|how| how.apply(&mut before));
             how.apply(&mut after);
             for place in index.steps.iter().filter(|place| place.message == *at) {
@@ -385,16 +387,16 @@ fn short_line(line: &str, limit: usize) -> Option<String> {
 }
 
 /// The longest words of the user that are sent whole.
-pub fn longest_words(room: ContextSize) -> ContextSize {
-    room.fraction(WORDS)
+pub fn longest_words(size: ContextSize) -> ContextSize {
+    size.fraction(WORDS)
 }
 
-fn cut_words(words: &mut Message, room: ContextSize) {
-    if message_size(words).fits(room) {
+fn cut_words(message: &mut Message, size: ContextSize) {
+    if message_size(message).fits(size) {
         return;
     }
-    let mut left = room.saturating_sub(ENVELOPE);
-    let mut texts: Vec<&mut String> = words.cuttable_texts_mut().collect();
+    let mut left = size.saturating_sub(ENVELOPE);
+    let mut texts: Vec<&mut String> = message.cuttable_texts_mut().collect();
     texts.sort_by_key(|text| text.len());
     let count = texts.len();
     for (done, text) in texts.into_iter().enumerate() {

@@ -39,9 +39,9 @@ impl Bounds {
     /// left for the answer and for what the estimate misses.
     pub fn for_tools(window: usize) -> Bounds {
         let tokens = (window / 4).saturating_mul(3);
-        let room = ContextSize { bytes: tokens.saturating_mul(4), tokens };
-        let compact_above = room.bytes / 4 * 3;
-        Bounds { dialect: Dialect::Tools, room, messages: usize::MAX - 2, compact_above }
+        let size = ContextSize { bytes: tokens.saturating_mul(4), tokens };
+        let compact_above = size.bytes / 4 * 3;
+        Bounds { dialect: Dialect::Tools, room: size, messages: usize::MAX - 2, compact_above }
     }
 
     /// The limits for a model of this window that answers in JSON.
@@ -50,8 +50,8 @@ impl Bounds {
     }
 
     /// The limits derived from the room.
-    pub fn from_room(room: ContextSize) -> Bounds {
-        Bounds { dialect: Dialect::Json, room, messages: 40, compact_above: room.bytes / 4 }
+    pub fn from_room(size: ContextSize) -> Bounds {
+        Bounds { dialect: Dialect::Json, room: size, messages: 40, compact_above: size.bytes / 4 }
     }
 }
 
@@ -106,23 +106,23 @@ impl ContextUsage {
     }
 
     /// Bytes of a part that found no room.
-    pub fn omitted_bytes(&self, part: Section) -> usize {
+    pub fn omitted_bytes(&self, section: Section) -> usize {
         self.sections
             .iter()
-            .filter(|share| share.section == part)
+            .filter(|share| share.section == section)
             .map(|share| share.omitted_bytes)
             .sum()
     }
 
     /// More bytes of a part were left out before.
-    pub fn add_omitted(&mut self, part: Section, bytes: usize) {
-        let known = self.sections.iter_mut().find(|share| share.section == part);
+    pub fn add_omitted(&mut self, section: Section, bytes: usize) {
+        let known = self.sections.iter_mut().find(|share| share.section == section);
         known.into_iter().for_each(|share| share.omitted_bytes += bytes);
     }
 
-    pub(super) fn add(&mut self, part: Section, taken: ContextSize, cut: usize) {
-        if taken != ContextSize::default() || cut > 0 {
-            self.sections.push(SectionUsage { section: part, size: taken, omitted_bytes: cut });
+    pub(super) fn add(&mut self, section: Section, size: ContextSize, cut: usize) {
+        if size != ContextSize::default() || cut > 0 {
+            self.sections.push(SectionUsage { section, size, omitted_bytes: cut });
         }
     }
 }
@@ -131,17 +131,17 @@ impl ContextUsage {
 /// models require it: a cancelled turn ends with a user message, and the next one begins with it.
 pub fn request(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, ContextUsage) {
     let room = bounds.room;
-    let mut ledger = ContextUsage { room, ..ContextUsage::default() };
+    let mut usage = ContextUsage { room, ..ContextUsage::default() };
     let mut left = room;
-    let mut out = leading_messages(parts, bounds, &mut left, &mut ledger);
-    let results = results_part(parts, bounds, &mut left, &mut ledger);
-    let plan = plan_part(parts, bounds, &mut left, &mut ledger);
+    let mut out = leading_messages(parts, bounds, &mut left, &mut usage);
+    let results = results_part(parts, bounds, &mut left, &mut usage);
+    let plan = plan_part(parts, bounds, &mut left, &mut usage);
     let turn = fit_turn(parts.turn, left);
     let taken = messages_size(&turn);
     left = left.saturating_sub(taken);
     let whole: usize = parts.turn.iter().map(|message| message.len() + ENVELOPE.bytes).sum();
-    let (recent, repeated) = recent_turns(parts.history, bounds, &mut left, &mut ledger);
-    ledger.add(Section::Turn, taken, whole.saturating_sub(taken.bytes));
+    let (recent, repeated) = recent_turns(parts.history, bounds, &mut left, &mut usage);
+    usage.add(Section::Turn, taken, whole.saturating_sub(taken.bytes));
     for message in recent.into_iter().chain(results).chain(repeated).chain(turn) {
         match out.last_mut() {
             Some(last) if last.role == message.role && last.role != Role::System => {
@@ -151,7 +151,7 @@ pub fn request(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, Contex
         }
     }
     append_plan(&mut out, plan);
-    (out, ledger)
+    (out, usage)
 }
 
 /// The open items of the plan. They change often, so they are the end of a request: what is before
@@ -159,28 +159,28 @@ pub fn request(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, Contex
 pub(super) fn plan_part(
     parts: RequestParts<'_>,
     bounds: Bounds,
-    left: &mut ContextSize,
-    ledger: &mut ContextUsage,
+    size: &mut ContextSize,
+    usage: &mut ContextUsage,
 ) -> String {
     let whole = parts.history.plan_text(bounds.dialect);
     if whole.is_empty() {
         return whole;
     }
-    let share = bounds.room.fraction(10).component_min(left.fraction(2)).saturating_sub(ENVELOPE);
+    let share = bounds.room.fraction(10).component_min(size.fraction(2)).saturating_sub(ENVELOPE);
     let text = cut_to_fit(&whole, share, shorten::cut_middle);
     let taken = content_size(&text);
-    *left = left.saturating_sub(taken);
-    ledger.add(Section::Summary, taken, whole.len().saturating_sub(text.len()));
+    *size = size.saturating_sub(taken);
+    usage.add(Section::Summary, taken, whole.len().saturating_sub(text.len()));
     text
 }
 
 /// Puts the plan after the last message.
-pub(super) fn append_plan(out: &mut Vec<Message>, plan: String) {
-    match out.last_mut() {
+pub(super) fn append_plan(messages: &mut Vec<Message>, plan: String) {
+    match messages.last_mut() {
         _ if plan.is_empty() => {}
         Some(last) if last.has_results() => last.blocks.push(ContentBlock::text(plan)),
         Some(last) if last.role == Role::User => last.push_text(JOINT, &plan),
-        Some(_) | None => out.push(Message::user(plan)),
+        Some(_) | None => messages.push(Message::user(plan)),
     }
 }
 
@@ -189,13 +189,13 @@ pub(super) fn append_plan(out: &mut Vec<Message>, plan: String) {
 pub(super) fn leading_messages(
     parts: RequestParts<'_>,
     bounds: Bounds,
-    left: &mut ContextSize,
-    ledger: &mut ContextUsage,
+    size: &mut ContextSize,
+    usage: &mut ContextUsage,
 ) -> Vec<Message> {
-    let mut out = system_messages(parts, bounds, left, ledger);
+    let mut out = system_messages(parts, bounds, size, usage);
     let recalled: Vec<String> =
         parts.history.recalled.iter().map(|it| format!("[{}]\n{}", it.id, it.text)).collect();
-    let list = newest_texts((Section::Recalled, 6), RECALLED, &recalled, (bounds, left), ledger);
+    let list = newest_texts((Section::Recalled, 6), RECALLED, &recalled, (bounds, size), usage);
     out.extend(list.map(Message::system));
     out
 }
@@ -210,8 +210,8 @@ fn first_repeated(history: &History, bounds: Bounds) -> usize {
 pub(super) fn results_part(
     parts: RequestParts<'_>,
     bounds: Bounds,
-    left: &mut ContextSize,
-    ledger: &mut ContextUsage,
+    size: &mut ContextSize,
+    usage: &mut ContextUsage,
 ) -> Option<Message> {
     let digests: Vec<String> = match bounds.dialect {
         Dialect::Json => {
@@ -226,43 +226,42 @@ pub(super) fn results_part(
         // The past turns contain them.
         Dialect::Tools => Vec::new(),
     };
-    newest_texts((Section::Results, 8), RESULTS, &digests, (bounds, left), ledger)
-        .map(Message::user)
+    newest_texts((Section::Results, 8), RESULTS, &digests, (bounds, size), usage).map(Message::user)
 }
 
 /// The prompt followed by the project's instructions, and the summary.
 fn system_messages(
     parts: RequestParts<'_>,
     bounds: Bounds,
-    left: &mut ContextSize,
-    ledger: &mut ContextUsage,
+    size: &mut ContextSize,
+    usage: &mut ContextUsage,
 ) -> Vec<Message> {
     let room = bounds.room;
     let mut prompt =
         cut_to_fit(parts.system, room.fraction(2).saturating_sub(ENVELOPE), shorten::cut_middle);
     let taken = content_size(&prompt);
-    *left = left.saturating_sub(taken);
-    ledger.add(Section::System, taken, parts.system.len().saturating_sub(prompt.len()));
-    *left = left.saturating_sub(parts.tools);
-    ledger.add(Section::Tools, parts.tools, 0);
+    *size = size.saturating_sub(taken);
+    usage.add(Section::System, taken, parts.system.len().saturating_sub(prompt.len()));
+    *size = size.saturating_sub(parts.tools);
+    usage.add(Section::Tools, parts.tools, 0);
     if !parts.notes.is_empty() {
-        let most = ContextSize { bytes: room.bytes * 3 / 8, tokens: room.tokens * 3 / 8 };
-        let share = most.component_min(left.fraction(2)).saturating_sub(ENVELOPE);
+        let context_size = ContextSize { bytes: room.bytes * 3 / 8, tokens: room.tokens * 3 / 8 };
+        let share = context_size.component_min(size.fraction(2)).saturating_sub(ENVELOPE);
         let notes = cut_to_fit(parts.notes, share, shorten::cut_middle);
         let taken = content_size(&notes);
-        *left = left.saturating_sub(taken);
-        ledger.add(Section::Notes, taken, parts.notes.len().saturating_sub(notes.len()));
+        *size = size.saturating_sub(taken);
+        usage.add(Section::Notes, taken, parts.notes.len().saturating_sub(notes.len()));
         prompt.push_str(JOINT);
         prompt.push_str(&notes);
     }
     let mut out = vec![Message::system(prompt)];
     let whole = parts.history.summary_text();
     if !whole.is_empty() {
-        let share = room.fraction(10).component_min(left.fraction(2)).saturating_sub(ENVELOPE);
+        let share = room.fraction(10).component_min(size.fraction(2)).saturating_sub(ENVELOPE);
         let text = cut_to_fit(&whole, share, shorten::cut_middle);
         let taken = content_size(&text);
-        *left = left.saturating_sub(taken);
-        ledger.add(Section::Summary, taken, whole.len().saturating_sub(text.len()));
+        *size = size.saturating_sub(taken);
+        usage.add(Section::Summary, taken, whole.len().saturating_sub(text.len()));
         out.push(Message::system(text));
     }
     out
@@ -278,7 +277,7 @@ fn newest_texts(
     title: &str,
     texts: &[String],
     (bounds, left): (Bounds, &mut ContextSize),
-    ledger: &mut ContextUsage,
+    usage: &mut ContextUsage,
 ) -> Option<String> {
     if texts.is_empty() || !bounds.room.fraction(4).fits(*left) {
         return None;
@@ -286,7 +285,10 @@ fn newest_texts(
     let head = content_size(title) + ContextSize { bytes: 0, tokens: 1 };
     let mut share = bounds.room.fraction(share_of_room).component_min(left.fraction(3));
     share = share.saturating_sub(head);
-    let (mut kept, mut taken, mut cut) = (Vec::new(), head, 0);
+    let mut kept = Vec::new();
+    let mut taken = head;
+    let mut cut = 0;
+
     for text in texts.iter().rev() {
         // Including the line break before it.
         let cost = ContextSize::measure(text) + ContextSize { bytes: 1, tokens: 1 };
@@ -300,11 +302,11 @@ fn newest_texts(
         }
     }
     if kept.is_empty() {
-        ledger.add(part, ContextSize::default(), cut);
+        usage.add(part, ContextSize::default(), cut);
         return None;
     }
     *left = left.saturating_sub(taken);
-    ledger.add(part, taken, cut);
+    usage.add(part, taken, cut);
     kept.reverse();
     Some(format!("{title}\n{}", kept.join("\n")))
 }
@@ -313,46 +315,48 @@ fn newest_texts(
 fn recent_turns(
     history: &History,
     bounds: Bounds,
-    left: &mut ContextSize,
-    ledger: &mut ContextUsage,
+    size: &mut ContextSize,
+    usage: &mut ContextUsage,
 ) -> (Vec<Message>, Vec<Message>) {
     let first_repeated = first_repeated(history, bounds);
-    let mut kept: Vec<Vec<Message>> = Vec::new();
-    let (mut taken, mut count) = (ContextSize::default(), 0);
+    let mut kept_messages: Vec<Vec<Message>> = Vec::new();
+    let mut taken = ContextSize::default();
+    let mut count = 0;
+
     for at in (0..history.recent.len()).rev() {
         let messages = history.short_messages(at, first_repeated);
         count += messages.len();
-        let Some(rest) = left.checked_sub(messages_size(&messages)) else { break };
+        let Some(rest) = size.checked_sub(messages_size(&messages)) else { break };
         if count > bounds.messages {
             break;
         }
-        *left = rest;
+        *size = rest;
         taken += messages_size(&messages);
-        kept.push(messages);
+        kept_messages.push(messages);
     }
-    ledger.turns = kept.len();
-    ledger.omitted_turns = history.recent.len() - kept.len();
-    ledger.add(Section::History, taken, 0);
-    kept.reverse();
-    let short = first_repeated.saturating_sub(ledger.omitted_turns).min(kept.len());
-    let repeated = kept.split_off(short);
-    (kept.into_iter().flatten().collect(), repeated.into_iter().flatten().collect())
+    usage.turns = kept_messages.len();
+    usage.omitted_turns = history.recent.len() - kept_messages.len();
+    usage.add(Section::History, taken, 0);
+    kept_messages.reverse();
+    let short = first_repeated.saturating_sub(usage.omitted_turns).min(kept_messages.len());
+    let repeated = kept_messages.split_off(short);
+    (kept_messages.into_iter().flatten().collect(), repeated.into_iter().flatten().collect())
 }
 
 /// The running turn cut to fit the room: old results are shortened first, then the oldest
 /// exchanges, then the middle of the longest message. The user's message, which comes first, is cut
 /// last.
-fn fit_turn(turn: &[Message], room: ContextSize) -> Vec<Message> {
+fn fit_turn(turn: &[Message], context_size: ContextSize) -> Vec<Message> {
     let mut sizes: Vec<ContextSize> = turn.iter().map(message_size).collect();
     let mut total = sizes.iter().fold(ContextSize::default(), |sum, size| sum + *size);
     let mut turn = turn.to_vec();
     let newest = turn.len().saturating_sub(1);
     for at in 1..newest {
-        if total.fits(room) {
+        if total.fits(context_size) {
             return turn;
         }
         if let (Some(message), Some(size)) = (turn.get_mut(at), sizes.get_mut(at)) {
-            cut_texts(message, room.fraction(8));
+            cut_texts(message, context_size.fraction(8));
             let now = message_size(message);
             total = total.saturating_sub(*size) + now;
             *size = now;
@@ -362,32 +366,32 @@ fn fit_turn(turn: &[Message], room: ContextSize) -> Vec<Message> {
     let has_results = |at: usize| turn.get(at).is_some_and(Message::has_results);
     let kept = if has_results(newest) { 3 } else { 2 };
     let mut gone = 0;
-    while turn.len() - gone > kept && (!total.fits(room) || has_results(1 + gone)) {
+    while turn.len() - gone > kept && (!total.fits(context_size) || has_results(1 + gone)) {
         gone += 1;
         total = total.saturating_sub(sizes.get(gone).copied().unwrap_or_default());
     }
     turn.drain(1.min(turn.len())..(1 + gone).min(turn.len()));
-    if !total.fits(room) {
-        share_room(&mut turn, room);
+    if !total.fits(context_size) {
+        share_room(&mut turn, context_size);
     }
     turn
 }
 
 /// Gives each message an equal share, and the unused part of short ones to the longer ones.
-fn share_room(turn: &mut [Message], mut room: ContextSize) {
-    let mut order: Vec<&mut Message> = turn.iter_mut().collect();
+fn share_room(messages: &mut [Message], mut size: ContextSize) {
+    let mut order: Vec<&mut Message> = messages.iter_mut().collect();
     order.sort_by_key(|message| message.len());
     let count = order.len();
     for (done, message) in order.into_iter().enumerate() {
-        let share = room.fraction(count - done).saturating_sub(ENVELOPE);
+        let share = size.fraction(count - done).saturating_sub(ENVELOPE);
         cut_texts(message, share);
-        room = room.saturating_sub(message_size(message));
+        size = size.saturating_sub(message_size(message));
     }
 }
 
 /// Gives each text of a message an equal share of this room.
-fn cut_texts(message: &mut Message, room: ContextSize) {
-    let share = room.fraction(message.cuttable_texts_mut().count().max(1));
+fn cut_texts(message: &mut Message, size: ContextSize) {
+    let share = size.fraction(message.cuttable_texts_mut().count().max(1));
     for text in message.cuttable_texts_mut() {
         *text = cut_to_fit(text, share, shorten::shorten);
     }

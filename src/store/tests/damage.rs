@@ -20,7 +20,7 @@ fn damaged(fixture: &mut StoreFixture, damage: impl FnOnce(&mut Vec<u8>)) -> Str
 /// The reports about the file.
 fn not_saved(fixture: &StoreFixture, why: avocet_core::i18n::Phrase) -> SavingError {
     let file = fixture.file().display().to_string();
-    SavingError::NotSaved(words::OF_FILE.with("file", file).with("why", LocalizedText::from(why)))
+    SavingError::NotSaved(phrases::OF_FILE.with("file", file).with("why", LocalizedText::from(why)))
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_full_disk_is_reported_once_and_the_rows_are_written_later() {
         turn(&mut writer, number, &"many words ".repeat(300), "b");
     }
     let told = fixture.reports();
-    assert_eq!(told, [not_saved(&fixture, words::FULL)]);
+    assert_eq!(told, [not_saved(&fixture, phrases::FULL)]);
     writer.limit_pages(None);
     writer.close();
     assert_eq!(fixture.reports(), [SavingError::SavedAgain]);
@@ -184,7 +184,7 @@ fn a_read_only_disk_is_reported_and_waiting_rows_are_written_later() {
     writer.set_read_only(true);
     turn(&mut writer, 2, "two", "b");
     turn(&mut writer, 3, "three", "c");
-    assert_eq!(fixture.reports(), [not_saved(&fixture, words::READ_ONLY)]);
+    assert_eq!(fixture.reports(), [not_saved(&fixture, phrases::READ_ONLY)]);
     writer.set_read_only(false);
     writer.close();
     assert_eq!(fixture.reports(), [SavingError::SavedAgain]);

@@ -198,9 +198,9 @@ impl StoreWriter {
         &mut self,
         turn: u64,
         event: &Event,
-        behind: &[Event],
+        events: &[Event],
     ) -> Result<(String, Vec<Remembered>), StoreError> {
-        let rows = behind.iter().filter_map(|event| EventRow::new(event, now(), &self.redactor));
+        let rows = events.iter().filter_map(|event| EventRow::new(event, now(), &self.redactor));
         let rows: Vec<EventRow> = rows.collect();
         let text = self.change_session(|disk, key| disk.rewind(key, turn, Some(event), &rows))?;
         let history = self.with_session(|disk, key| disk.history(key, HISTORY))?;
@@ -234,22 +234,26 @@ impl StoreWriter {
 /// What a session resumes with, and its parts: the events that close an interrupted turn replace
 /// them.
 fn read_session(
-    disk: &mut Database,
-    known: SessionRecord,
+    database: &mut Database,
+    record: SessionRecord,
     most: usize,
 ) -> Result<(PendingParts, Resumed), StoreError> {
-    let key = known.key;
-    let tail = disk.event_page(key, None, most)?;
-    let history = disk.history(key, HISTORY)?;
-    let (folders, approval) = disk.places(key)?;
+    let key = record.key;
+    let tail = database.event_page(key, None, most)?;
+    let history = database.history(key, HISTORY)?;
+    let (folders, approval) = database.places(key)?;
     let broken = history.iter().filter_map(|one| match one {
         Remembered::Turn { turn, left: None } => Some(*turn),
         _ => None,
     });
-    let broken =
-        broken.map(|turn| Ok((turn, disk.turn(key, turn)?))).collect::<Result<_, StoreError>>()?;
-    let parts = disk.parts(key)?;
-    Ok((parts, Resumed { known, tail, history, folders, approval, broken, read_only: false }))
+    let broken = broken
+        .map(|turn| Ok((turn, database.turn(key, turn)?)))
+        .collect::<Result<_, StoreError>>()?;
+    let parts = database.parts(key)?;
+    Ok((
+        parts,
+        Resumed { known: record, tail, history, folders, approval, broken, read_only: false },
+    ))
 }
 
 /// The data of each image in a saved history.

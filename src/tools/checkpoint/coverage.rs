@@ -9,7 +9,7 @@ use super::scan::{is_covered, is_secret, stamp};
 
 /// The most entries that are looked at, and how much smaller a part of the folder must be than what
 /// is copied at once.
-const MOST: usize = 1_000;
+const MAX_ENTRIES: usize = 1_000;
 const SHARE: u64 = 4;
 
 /// Whether only regular files are there that are neither ignored nor credentials, few and small
@@ -18,13 +18,15 @@ pub fn covers(root: &Path, path: &Path, most_bytes: u64) -> bool {
     let all = count_files(path, &mut everything(path));
     let kept = count_files(path, &mut looked_at(root, path));
     let Some((files, bytes)) = all else { return false };
-    kept == all && files <= MOST && bytes <= most_bytes / SHARE && is_covered(root, path)
+    kept == all && files <= MAX_ENTRIES && bytes <= most_bytes / SHARE && is_covered(root, path)
 }
 
 /// How many regular files a walk meets at and below a path, and their size; `None`: something else
 /// as well, or too much.
 fn count_files(path: &Path, walk: &mut ignore::Walk) -> Option<(usize, u64)> {
-    let (mut files, mut bytes) = (0, 0);
+    let mut files = 0;
+    let mut bytes = 0;
+
     for entry in walk {
         let entry = entry.ok()?;
         if !entry.path().starts_with(path) || entry.file_type()?.is_dir() {
@@ -32,7 +34,7 @@ fn count_files(path: &Path, walk: &mut ignore::Walk) -> Option<(usize, u64)> {
         }
         files += 1;
         bytes += stamp(entry.path())?.size;
-        if files > MOST {
+        if files > MAX_ENTRIES {
             return None;
         }
     }

@@ -167,15 +167,15 @@ pub fn scan_folder(root: &Path, closed: &[PathBuf], deadline: Instant) -> FoundF
         })
     });
     drop(sender);
-    let mut out = FoundFiles { files: Vec::new(), links: Links::new(), is_complete: true };
+    let mut files = FoundFiles { files: Vec::new(), links: Links::new(), is_complete: true };
     for met in found {
         match met {
-            Some(FoundEntry::File(path, stamp)) => out.files.push((path, stamp)),
-            Some(FoundEntry::Link(path, target)) => drop(out.links.insert(path, target)),
-            None => out.is_complete = false,
+            Some(FoundEntry::File(path, stamp)) => files.files.push((path, stamp)),
+            Some(FoundEntry::Link(path, target)) => drop(files.links.insert(path, target)),
+            None => files.is_complete = false,
         }
     }
-    out
+    files
 }
 
 fn found_entry(entry: DirEntry) -> Option<FoundEntry> {
@@ -187,8 +187,8 @@ fn found_entry(entry: DirEntry) -> Option<FoundEntry> {
     if !kind.is_file() {
         return None;
     }
-    let stamp = WorkspaceFile::new(&entry.metadata().ok()?);
-    Some(FoundEntry::File(entry.into_path(), stamp))
+    let file = WorkspaceFile::new(&entry.metadata().ok()?);
+    Some(FoundEntry::File(entry.into_path(), file))
 }
 
 /// Credentials are not looked at, and a path that is not text cannot be recorded.

@@ -78,7 +78,9 @@ impl BoundedBuffer {
 
     /// The same, and what is pushed later goes on.
     pub(super) fn text(&self) -> CapturedText {
-        let (head, tail) = (self.head.clone(), self.tail.clone());
+        let head = self.head.clone();
+        let tail = self.tail.clone();
+
         BoundedBuffer { head_limit: self.head_limit, head, tail, total: self.total }.into_text()
     }
 

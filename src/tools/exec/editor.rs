@@ -15,14 +15,14 @@ use tokio::process::{Child, Command};
 
 use super::process_group::Tree;
 use crate::temp::{RunFolder, TempFolder};
-use avocet_core::i18n::{LocalizedText, exec as words};
+use avocet_core::i18n::{LocalizedText, exec as phrases};
 
 /// The longest text that is read back, in bytes.
-const LONGEST: u64 = 4 << 20;
+const MAX_LENGTH: u64 = 4 << 20;
 /// Ours, and no concern of an editor.
 const OWN_KEY: &str = "AVOCET_API_KEY";
 /// How long an editor may take to end after a signal.
-const ENDING: Duration = Duration::from_millis(300);
+const END_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// An editor that is open.
 #[derive(Debug)]
@@ -38,8 +38,8 @@ impl Editing {
     ///
     /// # Errors
     /// The sentence that says why it did not start.
-    pub fn start(temp: &RunFolder, editor: &str, text: &str) -> Result<Editing, LocalizedText> {
-        Editing::start_named(temp, editor, "message.md", text)
+    pub fn start(folder: &RunFolder, editor: &str, text: &str) -> Result<Editing, LocalizedText> {
+        Editing::start_named(folder, editor, "message.md", text)
     }
 
     /// The same for a file of this name, so that the editor knows its type.
@@ -47,16 +47,16 @@ impl Editing {
     /// # Errors
     /// The sentence that says why it did not start.
     pub fn start_named(
-        temp: &RunFolder,
+        run_folder: &RunFolder,
         editor: &str,
         name: &str,
         text: &str,
     ) -> Result<Editing, LocalizedText> {
         let failed = |error: io::Error| {
-            words::EDITOR_NOT_STARTED.with("editor", editor).with("why", error.to_string())
+            phrases::EDITOR_NOT_STARTED.with("editor", editor).with("why", error.to_string())
         };
-        let folder = temp.create_folder("edit").map_err(|error| {
-            words::EDITOR_NOT_STARTED.with("editor", editor).with("why", error.say())
+        let folder = run_folder.create_folder("edit").map_err(|error| {
+            phrases::EDITOR_NOT_STARTED.with("editor", editor).with("why", error.say())
         })?;
         let file = create_file(&folder, name, text).map_err(failed)?;
         let child = command(editor, &file).spawn().map_err(failed)?;
@@ -69,16 +69,16 @@ impl Editing {
     /// The sentence that says why there is none.
     pub async fn wait(&mut self) -> Result<(), LocalizedText> {
         let editor = self.editor.as_str();
-        let wrong = |word: avocet_core::i18n::Phrase, why: String| {
-            word.with("editor", editor).with("why", why)
+        let wrong = |phrase: avocet_core::i18n::Phrase, why: String| {
+            phrase.with("editor", editor).with("why", why)
         };
         match self.child.wait().await {
             Ok(status) if status.success() => Ok(()),
             Ok(status) if matches!(status.code(), Some(126 | 127)) => {
-                Err(wrong(words::EDITOR_NOT_STARTED, exit_message(status)))
+                Err(wrong(phrases::EDITOR_NOT_STARTED, exit_message(status)))
             }
-            Ok(status) => Err(wrong(words::EDITOR_FAILED, exit_message(status))),
-            Err(error) => Err(wrong(words::EDITOR_FAILED, error.to_string())),
+            Ok(status) => Err(wrong(phrases::EDITOR_FAILED, exit_message(status))),
+            Err(error) => Err(wrong(phrases::EDITOR_FAILED, error.to_string())),
         }
     }
 
@@ -92,7 +92,7 @@ impl Editing {
             Err(error) => {
                 let kept = self.folder.keep();
                 let file = kept.join(self.file.file_name().unwrap_or_default());
-                Err(words::EDITOR_UNREADABLE
+                Err(phrases::EDITOR_UNREADABLE
                     .with("file", file.display().to_string())
                     .with("why", error.to_string()))
             }
@@ -105,9 +105,9 @@ impl Editing {
         // The shell, and the editor below it, which is in our own group of processes.
         let Some(tree) = self.child.id().map(Tree::rooted_at) else { return };
         tree.signal(Signal::TERM);
-        tree.wait_ended(ENDING).await;
+        tree.wait_ended(END_TIMEOUT).await;
         tree.signal(Signal::KILL);
-        let _ = tokio::time::timeout(ENDING, self.child.wait()).await;
+        let _ = tokio::time::timeout(END_TIMEOUT, self.child.wait()).await;
     }
 }
 
@@ -137,7 +137,7 @@ fn exit_message(status: ExitStatus) -> String {
 }
 
 fn read(file: &Path) -> io::Result<String> {
-    if fs::metadata(file)?.len() > LONGEST {
+    if fs::metadata(file)?.len() > MAX_LENGTH {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     fs::read_to_string(file)

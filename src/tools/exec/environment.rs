@@ -153,8 +153,8 @@ impl ChildEnvironment {
     }
 
     /// All variables of a child.
-    pub(super) fn variables(&self, care: EnvironmentKind<'_>) -> Variables {
-        match care {
+    pub(super) fn variables(&self, kind: EnvironmentKind<'_>) -> Variables {
+        match kind {
             EnvironmentKind::Automatic => self.automatic(),
             EnvironmentKind::Approved(needs) => self.approved(|name, value| {
                 let session = SESSION.iter().any(|row| matches_name(row, name));

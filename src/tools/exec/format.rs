@@ -9,27 +9,27 @@ use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use avocet_core::i18n::{LocalizedText, Phrase, exec as words};
+use avocet_core::i18n::{LocalizedText, Phrase, exec as phrases};
 
 /// As much of a file as the kernel looks at.
 const HEAD: usize = 256;
 
 /// How many interpreters the kernel goes through.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// An error says why the file cannot run. What cannot be read here is left to the system.
 pub(super) fn check(path: &Path, cwd: &Path) -> Result<(), LocalizedText> {
-    check_nested(path, cwd, DEEPEST)
+    check_nested(path, cwd, MAX_DEPTH)
 }
 
 fn check_nested(path: &Path, cwd: &Path, deep: usize) -> Result<(), LocalizedText> {
     let Some(head) = read_head(path) else { return Ok(()) };
     if let Some(line) = head.strip_prefix(b"#!") {
         let Some(interpreter) = interpreter(line) else {
-            return Err(message(words::NO_INTERPRETER, path));
+            return Err(message(phrases::NO_INTERPRETER, path));
         };
         if interpreter.as_os_str().as_encoded_bytes().ends_with(b"\r") {
-            return Err(message(words::INTERPRETER_RETURN, path));
+            return Err(message(phrases::INTERPRETER_RETURN, path));
         }
         return match deep {
             0 => Ok(()),
@@ -40,17 +40,17 @@ fn check_nested(path: &Path, cwd: &Path, deep: usize) -> Result<(), LocalizedTex
         return Ok(());
     }
     let word = if head.is_empty() {
-        words::EMPTY_FILE
+        phrases::EMPTY_FILE
     } else if is_text(&head) {
-        words::NO_INTERPRETER
+        phrases::NO_INTERPRETER
     } else {
-        words::WRONG_FORMAT
+        phrases::WRONG_FORMAT
     };
     Err(message(word, path))
 }
 
-fn message(word: Phrase, path: &Path) -> LocalizedText {
-    word.with("path", path.display().to_string())
+fn message(phrase: Phrase, path: &Path) -> LocalizedText {
+    phrase.with("path", path.display().to_string())
 }
 
 /// The head of a file; `None`: it cannot be read.

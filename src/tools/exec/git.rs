@@ -74,7 +74,7 @@ const EMPTIED: &[(&str, &str)] =
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// Filters that are emptied one by one.
-const FILTERS_MOST: usize = 64;
+const MAX_FILTERS: usize = 64;
 
 /// What overrides cannot reach, for every git: missing objects are not fetched, and only
 /// the tree's own attributes are read.
@@ -189,7 +189,7 @@ fn filters(cwd: &Path) -> Filters {
     let entries = found.settings.into_iter().map(|(entry, _)| entry);
     let names: BTreeSet<String> =
         entries.filter(|e| e.section == "filter").filter_map(|e| e.subsection).collect();
-    let known = found.unread.is_none() && names.len() <= FILTERS_MOST;
+    let known = found.unread.is_none() && names.len() <= MAX_FILTERS;
     if known { Filters::Named(names) } else { Filters::Unknown }
 }
 

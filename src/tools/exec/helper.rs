@@ -23,7 +23,7 @@ const FOLDERS: &[&str] = &[
     "/mnt/c/Windows/System32",
 ];
 /// How long it may take, and how long one with a large answer.
-const MOST: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 const LONG: Duration = Duration::from_secs(10);
 
 /// Bytes of an answer that are read.
@@ -43,9 +43,11 @@ pub struct HelperProgram {
 /// # Errors
 /// When there is no such program, it cannot be started, it fails, or it takes more than two
 /// seconds.
-pub async fn write_to_helper(feed: &HelperProgram, input: &[u8]) -> io::Result<()> {
-    let path = find_program(feed.program).ok_or(io::ErrorKind::NotFound)?;
-    with_timeout(MOST, run(path, feed, input)).await.map_err(|_| io::ErrorKind::TimedOut)??;
+pub async fn write_to_helper(program: &HelperProgram, input: &[u8]) -> io::Result<()> {
+    let path = find_program(program.program).ok_or(io::ErrorKind::NotFound)?;
+    with_timeout(TIMEOUT, run(path, program, input))
+        .await
+        .map_err(|_| io::ErrorKind::TimedOut)??;
     Ok(())
 }
 
@@ -53,8 +55,8 @@ pub async fn write_to_helper(feed: &HelperProgram, input: &[u8]) -> io::Result<(
 ///
 /// # Errors
 /// As [`write_to_helper`].
-pub async fn read_from_helper(feed: &HelperProgram) -> io::Result<String> {
-    let said = read_output(feed, ANSWER, MOST).await?;
+pub async fn read_from_helper(program: &HelperProgram) -> io::Result<String> {
+    let said = read_output(program, ANSWER, TIMEOUT).await?;
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
@@ -62,8 +64,8 @@ pub async fn read_from_helper(feed: &HelperProgram) -> io::Result<String> {
 ///
 /// # Errors
 /// As [`write_to_helper`], and if there is more output than `most`.
-pub async fn read_bytes_from_helper(feed: &HelperProgram, most: u64) -> io::Result<Vec<u8>> {
-    let said = read_output(feed, most + 1, LONG).await?;
+pub async fn read_bytes_from_helper(program: &HelperProgram, most: u64) -> io::Result<Vec<u8>> {
+    let said = read_output(program, most + 1, LONG).await?;
     if said.len() as u64 > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(said) }
 }
 
@@ -71,11 +73,13 @@ pub async fn read_bytes_from_helper(feed: &HelperProgram, most: u64) -> io::Resu
 ///
 /// # Errors
 /// As [`read_bytes_from_helper`].
-pub async fn ask_helper(feed: &HelperProgram, input: &[u8], most: u64) -> io::Result<Vec<u8>> {
-    let path = find_program(feed.program).ok_or(io::ErrorKind::NotFound)?;
+pub async fn ask_helper(program: &HelperProgram, input: &[u8], most: u64) -> io::Result<Vec<u8>> {
+    let path = find_program(program.program).ok_or(io::ErrorKind::NotFound)?;
     let exchange = async {
-        let mut child = start(path, feed, Stdio::piped())?;
-        let (stdin, stdout) = (child.stdin().take(), child.stdout().take());
+        let mut child = start(path, program, Stdio::piped())?;
+        let stdin = child.stdin().take();
+        let stdout = child.stdout().take();
+
         let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
@@ -96,15 +100,19 @@ pub async fn ask_helper(feed: &HelperProgram, input: &[u8], most: u64) -> io::Re
     with_timeout(LONG, exchange).await.map_err(|_| io::ErrorKind::TimedOut)?
 }
 
-async fn read_output(feed: &HelperProgram, most: u64, patience: Duration) -> io::Result<Vec<u8>> {
-    let path = find_program(feed.program).ok_or(io::ErrorKind::NotFound)?;
-    with_timeout(patience, collect_output(path, feed, most))
+async fn read_output(
+    program: &HelperProgram,
+    most: u64,
+    patience: Duration,
+) -> io::Result<Vec<u8>> {
+    let path = find_program(program.program).ok_or(io::ErrorKind::NotFound)?;
+    with_timeout(patience, collect_output(path, program, most))
         .await
         .map_err(|_| io::ErrorKind::TimedOut)?
 }
 
-async fn collect_output(path: PathBuf, feed: &HelperProgram, most: u64) -> io::Result<Vec<u8>> {
-    let mut child = start(path, feed, Stdio::piped())?;
+async fn collect_output(path: PathBuf, program: &HelperProgram, most: u64) -> io::Result<Vec<u8>> {
+    let mut child = start(path, program, Stdio::piped())?;
     let mut said = Vec::new();
     if let Some(stdout) = child.stdout().take() {
         stdout.take(most).read_to_end(&mut said).await?;
@@ -121,12 +129,16 @@ pub(super) fn find_program(program: &str) -> Option<PathBuf> {
     paths.into_iter().find(|path| path.is_file())
 }
 
-fn start(path: PathBuf, feed: &HelperProgram, stdout: Stdio) -> io::Result<Box<dyn ChildWrapper>> {
+fn start(
+    path: PathBuf,
+    program: &HelperProgram,
+    stdout: Stdio,
+) -> io::Result<Box<dyn ChildWrapper>> {
     let mut command = CommandWrap::with_new(path, |command| {
         command
-            .args(feed.args)
+            .args(program.args)
             .env_clear()
-            .envs(feed.variables.iter().map(|(name, value)| (name, value)))
+            .envs(program.variables.iter().map(|(name, value)| (name, value)))
             .env(process_group::MARK, process_group::NO_STEP)
             .current_dir("/")
             .stdin(Stdio::piped())
@@ -139,8 +151,8 @@ fn start(path: PathBuf, feed: &HelperProgram, stdout: Stdio) -> io::Result<Box<d
     Ok(command.spawn()?.into_inner())
 }
 
-async fn run(path: PathBuf, feed: &HelperProgram, input: &[u8]) -> io::Result<()> {
-    let mut child = start(path, feed, Stdio::null())?;
+async fn run(path: PathBuf, program: &HelperProgram, input: &[u8]) -> io::Result<()> {
+    let mut child = start(path, program, Stdio::null())?;
     if let Some(mut stdin) = child.stdin().take() {
         stdin.write_all(input).await?;
         stdin.shutdown().await?;

@@ -65,11 +65,11 @@ pub(super) struct HandedOver<'a> {
 }
 
 /// Starts a keeper. The step goes on as it is if that fails.
-pub(super) fn start(order: &KeepOrder, step: HandedOver<'_>) -> io::Result<KeptJob> {
-    let (leader, mark) = step.group.identity();
+pub(super) fn start(order: &KeepOrder, handed_over: HandedOver<'_>) -> io::Result<KeptJob> {
+    let (leader, mark) = handed_over.group.identity();
     let unknown = || io::Error::from(io::ErrorKind::Unsupported);
     let leader = ProcessId::of(leader).ok_or_else(unknown)?;
-    let (keeper, mut tell) = spawn(order, step.stdout, step.stderr)?;
+    let (keeper, mut tell) = spawn(order, handed_over.stdout, handed_over.stderr)?;
     let job = KeptJob {
         folder: order.folder.clone(),
         step: order.step.clone(),
@@ -83,16 +83,16 @@ pub(super) fn start(order: &KeepOrder, step: HandedOver<'_>) -> io::Result<KeptJ
         place: order.place.clone(),
     };
     avocet_core::private_dir::private_folder(&order.place)?;
-    if let Some(log) = step.log {
+    if let Some(log) = handed_over.log {
         crate::output_file::rename(log, &job.output());
     }
     let task = KeeperTask {
         job: job.clone(),
         place: order.place.clone(),
-        seed: step.redactor.map(|redactor| redactor.seed()),
-        processes: step.processes,
-        grace: step.grace,
-        run_folder: step.run_folder,
+        seed: handed_over.redactor.map(|redactor| redactor.seed()),
+        processes: handed_over.processes,
+        grace: handed_over.grace,
+        run_folder: handed_over.run_folder,
     };
     let text = serde_json::to_vec(&task).map_err(io::Error::from)?;
     let done = job.save().and_then(|()| tell.write_all(&text));
@@ -112,7 +112,9 @@ fn spawn(
 ) -> io::Result<(ProcessId, io::PipeWriter)> {
     let (told, tell) = io::pipe()?;
     let pipe = |end: Option<OwnedFd>| end.map_or_else(Stdio::null, Stdio::from);
-    let (stdout, stderr) = (pipe(stdout), pipe(stderr));
+    let stdout = pipe(stdout);
+    let stderr = pipe(stderr);
+
     let mut command = CommandWrap::with_new(&order.program, |command| {
         command
             .arg(MODE)
@@ -254,12 +256,12 @@ fn hold_folder(folder: Option<PathBuf>) {
 
 impl KeptGroup {
     /// Asks it to end, and ends it when it does not.
-    async fn stop(&self, grace: Duration, leader: ProcessId) {
+    async fn stop(&self, grace: Duration, process_id: ProcessId) {
         for kind in [Signal::INT, Signal::TERM] {
             // Its number is its own as long as its first process runs.
-            if leader.is_running() {
+            if process_id.is_running() {
                 self.signal(kind);
-                let _ = timeout(grace, leader.wait_ended()).await;
+                let _ = timeout(grace, process_id.wait_ended()).await;
             }
         }
         self.end().await;

@@ -18,10 +18,10 @@ use avocet_core::private_dir::beside;
 /// How long a job that has ended is remembered where no session has shown that.
 const REMEMBERED: Duration = Duration::from_hours(7 * 24);
 /// The most records that are read, and the largest, in bytes.
-const MOST: usize = 256;
-const LARGEST: u64 = 64 * 1024;
+const MAX_RECORDS: usize = 256;
+const MAX_SIZE: u64 = 64 * 1024;
 /// How long the keeper may take to end a job.
-const ENDING: Duration = Duration::from_secs(10);
+const END_TIMEOUT: Duration = Duration::from_secs(10);
 const RECORD: &str = "json";
 
 /// A job in the care of a keeper.
@@ -52,21 +52,21 @@ impl KeptJob {
         let Ok(entries) = fs::read_dir(place) else { return Vec::new() };
         let records = entries.flatten().map(|entry| entry.path());
         let records = records.filter(|path| path.extension().is_some_and(|end| end == RECORD));
-        let mut found: Vec<KeptJob> =
-            records.take(MOST).filter_map(|path| KeptJob::read(&path)).collect();
-        for job in &found {
+        let mut jobs: Vec<KeptJob> =
+            records.take(MAX_RECORDS).filter_map(|path| KeptJob::read(&path)).collect();
+        for job in &jobs {
             if !job.is_running() && job.is_old() {
                 job.forget();
             }
         }
-        found.retain(|job| job.folder == folder && job.record().exists());
-        found.sort_by_key(|job| (job.began, job.leader.number()));
-        found
+        jobs.retain(|job| job.folder == folder && job.record().exists());
+        jobs.sort_by_key(|job| (job.began, job.leader.number()));
+        jobs
     }
 
     fn read(path: &Path) -> Option<KeptJob> {
         let meta = fs::symlink_metadata(path).ok()?;
-        if !meta.is_file() || meta.len() > LARGEST {
+        if !meta.is_file() || meta.len() > MAX_SIZE {
             return None;
         }
         let job: KeptJob = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
@@ -126,12 +126,15 @@ impl KeptJob {
 
     /// Ends it, and nothing else that has its numbers by now.
     pub async fn stop(&self) {
-        if self.keeper.signal(Signal::TERM) && timeout(ENDING, self.wait_ended()).await.is_ok() {
+        if self.keeper.signal(Signal::TERM) && timeout(END_TIMEOUT, self.wait_ended()).await.is_ok()
+        {
             return;
         }
         // The keeper is gone or does not answer.
         let leader = Some(self.leader).filter(|leader| leader.is_running());
-        let (leader, mark) = (leader.map(ProcessId::number), self.mark.clone());
+        let leader = leader.map(ProcessId::number);
+        let mark = self.mark.clone();
+
         let end = move || process_group::end_abandoned(leader, &mark);
         let _ = tokio::task::spawn_blocking(end).await;
     }

@@ -10,10 +10,10 @@ use tokio::io::AsyncReadExt as _;
 
 use super::process_group;
 use avocet_core::deadline::with_timeout;
-use avocet_core::i18n::{LocalizedText, keys as words};
+use avocet_core::i18n::{LocalizedText, keys as phrases};
 
 /// How long a program usually may take; it may ask the user first.
-pub const PATIENCE: Duration = Duration::from_secs(10);
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Bytes of its output that are read.
 const OUTPUT: u64 = 16 * 1024;
@@ -33,28 +33,28 @@ pub struct KeyCommand {
 /// Runs the program and returns the line it prints.
 pub async fn run(command: &KeyCommand) -> Result<String, LocalizedText> {
     let name = command.program.as_str();
-    let missing = || words::COMMAND_MISSING.with("program", name);
+    let missing = || phrases::COMMAND_MISSING.with("program", name);
     let path = find(command).ok_or_else(missing)?;
     match with_timeout(command.patience, output(&path, command)).await {
-        Err(_) => Err(words::COMMAND_SLOW
+        Err(_) => Err(phrases::COMMAND_SLOW
             .with("program", name)
             .with("seconds", command.patience.as_secs())),
         Ok(Err(error)) => Err(failed(name, error.to_string())),
         Ok(Ok((status, text))) if status.success() => {
-            one_line(&text).ok_or_else(|| words::COMMAND_OUTPUT.with("program", name))
+            one_line(&text).ok_or_else(|| phrases::COMMAND_OUTPUT.with("program", name))
         }
         Ok(Ok((status, _))) => Err(failed(name, reason(status))),
     }
 }
 
 fn failed(program: &str, why: impl Into<avocet_core::i18n::PhraseValue>) -> LocalizedText {
-    words::COMMAND_FAILED.with("program", program).with("why", why)
+    phrases::COMMAND_FAILED.with("program", program).with("why", why)
 }
 
 fn reason(status: ExitStatus) -> LocalizedText {
     match status.code() {
-        Some(code) => words::WHY_EXIT.with("code", code.to_string()),
-        None => words::WHY_SIGNAL.into(),
+        Some(code) => phrases::WHY_EXIT.with("code", code.to_string()),
+        None => phrases::WHY_SIGNAL.into(),
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
             variables: vec![("MINE".into(), "sk-mine".into())],
             path: vec!["relative".into(), "/usr/bin".into(), "/bin".into()],
-            patience: PATIENCE,
+            patience: WAIT_TIMEOUT,
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
-use avocet_core::i18n::{Lang, exec as words};
+use avocet_core::i18n::{Lang, exec as phrases};
 use avocet_safety::redact::{Masking, Redactor};
 
 /// How long a piece waits for more.
@@ -17,7 +17,7 @@ const GATHER: Duration = Duration::from_millis(40);
 const PIECE: usize = 8 * 1024;
 
 /// The most that is shown live of one step, in bytes.
-const MOST: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 
 /// Where the live output of one step goes.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub(super) struct Decoder {
 
 impl LiveOutput {
     pub(super) fn new(to: UnboundedSender<String>, lang: Lang) -> LiveOutput {
-        LiveOutput { to, lang, pending: String::new(), pending_since: None, room: MOST }
+        LiveOutput { to, lang, pending: String::new(), pending_since: None, room: MAX_BYTES }
     }
 
     /// Whether nothing more is sent.
@@ -59,7 +59,7 @@ impl LiveOutput {
         if fits.len() < text.len() {
             self.room = 0;
             self.pending.push('\n');
-            self.pending.push_str(words::NOT_LIVE.text(self.lang));
+            self.pending.push_str(phrases::NOT_LIVE.text(self.lang));
             self.pending.push('\n');
             return self.flush();
         }
@@ -167,6 +167,6 @@ mod tests {
         while let Ok(piece) = from.try_recv() {
             all.push_str(&piece);
         }
-        assert!(all.len() < MOST + 200 && all.ends_with("no longer shown live.\n"));
+        assert!(all.len() < MAX_BYTES + 200 && all.ends_with("no longer shown live.\n"));
     }
 }

@@ -12,7 +12,7 @@ use avocet_safety::Judgement;
 use avocet_safety::redact::Redactor;
 
 /// The most of one step's files that is looked through, in bytes.
-const MOST: u64 = 1024 * 1024;
+const MAX_BYTES: u64 = 1024 * 1024;
 /// The most words of a step that are looked at, and the folders they are looked for in.
 const WORDS: usize = 256;
 const FOLDERS: usize = 4;
@@ -21,9 +21,11 @@ const FOLDERS: usize = 4;
 /// itself.
 pub(super) async fn learn_secrets(judged: &Judgement, redactor: Option<&Arc<Redactor>>) {
     let Some(redactor) = redactor.cloned() else { return };
-    let (work, cwd) = (judged.step.work.clone(), judged.cwd.clone());
+    let work = judged.step.work.clone();
+    let cwd = judged.cwd.clone();
+
     let learned = tokio::task::spawn_blocking(move || {
-        let mut left = MOST;
+        let mut left = MAX_BYTES;
         for path in named_files(&work, &cwd) {
             let Some(bytes) = read_text(&path, left) else { continue };
             left -= bytes.len() as u64;
@@ -34,8 +36,8 @@ pub(super) async fn learn_secrets(judged: &Judgement, redactor: Option<&Arc<Reda
 }
 
 /// The files among the words of a step, also in a line, after a sign and in a folder it names.
-fn named_files(work: &StepAction, cwd: &Path) -> BTreeSet<PathBuf> {
-    let words = match work {
+fn named_files(action: &StepAction, cwd: &Path) -> BTreeSet<PathBuf> {
+    let words = match action {
         StepAction::Exec { args, .. } => args.as_slice(),
         StepAction::Shell { line } => std::slice::from_ref(line),
         StepAction::Tool { .. } => &[],

@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 use super::capture::CapturedText;
 use super::{Exec, not_run, parse, run};
 use crate::{RunControl, Tool};
-use avocet_core::i18n::{Phrase, tools as words};
+use avocet_core::i18n::{Phrase, tools as phrases};
 use avocet_core::protocol::{Observation, Outcome, ParsedOutput};
 use avocet_safety::{ClearedStep, ToolTask};
 
@@ -33,21 +33,21 @@ impl Tool for Plugins {
     }
 
     fn about(&self) -> Phrase {
-        words::ABOUT_PLUGIN
+        phrases::ABOUT_PLUGIN
     }
 
     fn prompt(&self) -> &'static str {
         "plugin.run {alias, args}: runs a plugin of slothtool; [\"--help\"] tells what it can"
     }
 
-    fn run(&self, step: ClearedStep, watch: RunControl) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: ClearedStep, control: RunControl) -> BoxFuture<'static, Observation> {
         let exec = self.0.clone();
         async move {
             let judged = step.judgement();
             let say = match &judged.task {
-                Some(ToolTask::Plugin(plugin)) if plugin.interactive => words::NO_TERMINAL.into(),
+                Some(ToolTask::Plugin(plugin)) if plugin.interactive => phrases::NO_TERMINAL.into(),
                 Some(ToolTask::Fault(fault)) => fault.say.clone(),
-                _ => return run(&exec, &step, None, &watch).await.observation,
+                _ => return run(&exec, &step, None, &control).await.observation,
             };
             let mut seen = not_run(judged, Outcome::Ran, say);
             seen.exit_code = Some(2);
@@ -59,43 +59,43 @@ impl Tool for Plugins {
     fn run_in_terminal(
         &self,
         step: ClearedStep,
-        watch: RunControl,
+        control: RunControl,
     ) -> BoxFuture<'static, Observation> {
-        async move { run_interactive(&step, &watch).await }.boxed()
+        async move { run_interactive(&step, &control).await }.boxed()
     }
 }
 
 /// A plugin that talks to the user, until it ends or the turn does.
-async fn run_interactive(step: &ClearedStep, watch: &RunControl) -> Observation {
+async fn run_interactive(step: &ClearedStep, control: &RunControl) -> Observation {
     let judged = step.judgement();
     let (Some(ToolTask::Plugin(plugin)), Some(node)) = (&judged.task, &judged.program) else {
-        return not_run(judged, Outcome::Ran, words::NO_TERMINAL.into());
+        return not_run(judged, Outcome::Ran, phrases::NO_TERMINAL.into());
     };
     if !step.is_intact() {
-        return not_run(judged, Outcome::Refused, words::NOT_AS_JUDGED.into());
+        return not_run(judged, Outcome::Refused, phrases::NOT_AS_JUDGED.into());
     }
     let began = Instant::now();
     let mut child = match foreground(&node.path, &plugin.node_args(), &judged.cwd).spawn() {
         Ok(child) => child,
         Err(error) => {
-            let say = words::FILE_FAILED.with("path", node.path.display().to_string());
+            let say = phrases::FILE_FAILED.with("path", node.path.display().to_string());
             return not_run(judged, Outcome::Ran, say.with("why", error.to_string()));
         }
     };
     let status = tokio::select! {
         status = child.wait() => status.ok(),
-        () = watch.cancel.cancelled() => {
+        () = control.cancel.cancelled() => {
             // It may have ended by itself.
             let _ = child.kill().await;
             None
         }
     };
-    let outcome = if watch.cancel.is_cancelled() { Outcome::Cancelled } else { Outcome::Ran };
-    let mut seen = not_run(judged, outcome, words::PLUGIN_TALKED.into());
+    let outcome = if control.cancel.is_cancelled() { Outcome::Cancelled } else { Outcome::Ran };
+    let mut seen = not_run(judged, outcome, phrases::PLUGIN_TALKED.into());
     seen.exit_code = status.and_then(|status| status.code());
     seen.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
     if seen.exit_code.is_none() && outcome == Outcome::Ran {
-        seen.note = Some(words::PLUGIN_SIGNAL.with("alias", plugin.alias.as_str()));
+        seen.note = Some(phrases::PLUGIN_SIGNAL.with("alias", plugin.alias.as_str()));
     }
     seen
 }
@@ -123,18 +123,18 @@ pub fn run_with_terminal(program: &Path, args: &[String], folder: &Path) -> io::
 const OWN_KEY: &str = "AVOCET_API_KEY";
 
 /// A plugin's output: its fields where it is JSON, else only its size.
-pub(super) fn output(stdout: &CapturedText) -> Option<ParsedOutput> {
-    let text = stdout.lines();
+pub(super) fn output(captured_text: &CapturedText) -> Option<ParsedOutput> {
+    let text = captured_text.lines();
     let shape = parse::parse(&parse::FinishedCommand {
         program: "",
         args: &[],
         stdout: &text,
         stderr: "",
         exit: Some(0),
-        whole: stdout.is_whole(),
+        whole: captured_text.is_whole(),
     });
-    let lines =
+    let output =
         ParsedOutput { kind: String::new(), total: text.lines().count(), items: Vec::new() };
-    let found = shape.unwrap_or(lines);
+    let found = shape.unwrap_or(output);
     Some(ParsedOutput { kind: "plugin_output".to_owned(), ..found })
 }

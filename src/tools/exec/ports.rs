@@ -79,7 +79,10 @@ fn sockets_of(pid: i32) -> Vec<String> {
 fn listening_port(line: &str, sockets: &BTreeSet<String>) -> Option<u16> {
     const LISTENING: &str = "0A";
     let fields: Vec<&str> = line.split_whitespace().collect();
-    let (local, state, inode) = (fields.get(1)?, fields.get(3)?, fields.get(9)?);
+    let local = fields.get(1)?;
+    let state = fields.get(3)?;
+    let inode = fields.get(9)?;
+
     let (_, port) = local.rsplit_once(':')?;
     (*state == LISTENING && sockets.contains(*inode))
         .then(|| u16::from_str_radix(port, 16).ok())

@@ -50,7 +50,7 @@ const BETWEEN_COUNTS: Duration = Duration::from_millis(50);
 const COUNTS_TO_LOOK: u32 = 20;
 
 /// How long a start waits for another.
-const LONGEST_TURN: Duration = Duration::from_secs(1);
+const MAX_TURN: Duration = Duration::from_secs(1);
 
 /// Makes us adopt orphans, and us and our children leave no core file, which would
 /// hold keys. Either may be refused by the system; a step runs all the same.
@@ -150,7 +150,10 @@ impl Group {
     /// The group a child leads. `None` for a process number that cannot be one.
     pub(super) fn from_leader(pid: u32, mark: StepMark, steps: &StepGroups) -> Option<Group> {
         let leader = Pid::from_raw(i32::try_from(pid).ok()?)?;
-        let (number, mark, watcher) = (mark, mark.text(), steps.watcher.clone());
+        let number = mark;
+        let mark = mark.text();
+        let watcher = steps.watcher.clone();
+
         if let Some(watcher) = &watcher {
             watcher.started(leader.as_raw_nonzero().get(), &mark);
         }
@@ -180,7 +183,9 @@ impl Group {
 
     /// What finds the processes of the step, on a thread that may wait.
     pub(super) fn members(&self) -> impl Fn() -> Vec<i32> + Send + 'static {
-        let (leader, mark) = (self.leader, self.mark.clone());
+        let leader = self.leader;
+        let mark = self.mark.clone();
+
         move || {
             #[cfg(target_os = "linux")]
             return descendants::member_pids(leader, &mark);
@@ -358,7 +363,7 @@ impl StartPermit {
             turn.0.iter().for_each(|file| drop(file.lock()));
             turn
         });
-        let taken = tokio::time::timeout(LONGEST_TURN, lock).await;
+        let taken = tokio::time::timeout(MAX_TURN, lock).await;
         taken.ok().and_then(Result::ok).unwrap_or(StartPermit(None))
     }
 }
@@ -418,7 +423,10 @@ async fn sweep(leader: Pid, mark: String, rule: DaemonRule) -> Leftovers {
     let mut left = Leftovers::default();
     let mut spared = std::collections::BTreeSet::new();
     for _ in 0..SWEEPS {
-        let (mark, known, rule) = (mark.clone(), killed.clone(), rule.clone());
+        let mark = mark.clone();
+        let known = killed.clone();
+        let rule = rule.clone();
+
         let look = move || descendants::sweep(leader, &mark, known, &rule);
         let Ok(found) = tokio::task::spawn_blocking(look).await else { break };
         killed = found.killed;

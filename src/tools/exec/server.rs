@@ -10,7 +10,7 @@ use super::Exec;
 use super::process_group::Group;
 use super::spawn::{self, ChildStreams, StepStartError};
 use crate::sandbox::Confined;
-use avocet_core::i18n::{LocalizedText, exec as words};
+use avocet_core::i18n::{LocalizedText, exec as phrases};
 use avocet_safety::ClearedStep;
 
 /// A program that is spoken to.
@@ -44,7 +44,7 @@ impl Exec {
         })?;
         let pipes = (child.stdin().take(), child.stdout().take(), child.stderr().take());
         let (Some(input), Some(output), Some(errors)) = pipes else {
-            return Err(words::NOT_AS_JUDGED.into());
+            return Err(phrases::NOT_AS_JUDGED.into());
         };
         Ok(ServerProcess {
             input: Box::new(input),

@@ -17,7 +17,7 @@ use super::super::sandbox::{Confined, StepOrigin};
 use super::environment::{EnvironmentKind, Variables, hide_programs};
 use super::process_group::{self, Group, StartPermit, StepGroups, StepMark};
 use super::{Exec, bounds, format, git, helper, script};
-use avocet_core::i18n::{LocalizedText, exec as words};
+use avocet_core::i18n::{LocalizedText, exec as phrases};
 use avocet_core::protocol::{StepAction, Tier};
 use avocet_safety::{ClearedStep, Judgement, LaunchRequest, LinkIdentity, Program, Seal, ToolTask};
 
@@ -88,7 +88,7 @@ pub(super) async fn start(
     let (cwd, tier, launch) = (&judged.cwd, judged.risk.tier, &judged.launch);
     let start = LaunchRequest { program, args: &args, cwd, tier, launch };
     if Seal::from_request(start) != step.seal() {
-        return Err(StepStartError::Changed(words::NOT_AS_JUDGED.into()));
+        return Err(StepStartError::Changed(phrases::NOT_AS_JUDGED.into()));
     }
     let mut plan = LaunchPlan {
         variables: variables(exec, judged, care, &streams),
@@ -123,7 +123,8 @@ pub(super) async fn start(
     let mark = StepMark::new();
     exec.steps.starting(mark);
     let _turn = StartPermit::acquire().await;
-    let start = move |inside: Option<&Confined>| spawn(plan.with_confinement(inside), mark, &steps);
+    let start =
+        move |confined: Option<&Confined>| spawn(plan.with_confinement(confined), mark, &steps);
     let started = sandbox.start(judged, from, step.granted(), start).await;
     let mut started = started.map_err(unable).and_then(|(running, inside)| Ok((running?, inside)));
     match &mut started {
@@ -142,10 +143,10 @@ pub(super) async fn start(
 fn variables(
     exec: &Exec,
     judged: &Judgement,
-    care: EnvironmentKind<'_>,
+    kind: EnvironmentKind<'_>,
     streams: &ChildStreams,
 ) -> Variables {
-    let mut variables = exec.setup.environment.variables(care);
+    let mut variables = exec.setup.environment.variables(kind);
     if let ChildStreams::Server(set) | ChildStreams::Piped(ShellInput { variables: set, .. }) =
         streams
     {
@@ -171,7 +172,7 @@ async fn command(
             Some(ToolTask::Plugin(plugin)) => {
                 (judged_program("node", judged).await?, plugin.node_args())
             }
-            _ => return Err(unable(words::NOT_A_PROGRAM.with("tool", name.as_str()))),
+            _ => return Err(unable(phrases::NOT_A_PROGRAM.with("tool", name.as_str()))),
         },
     })
 }
@@ -234,7 +235,7 @@ async fn judged_program(name: &str, judged: &Judgement) -> Result<PathBuf, StepS
             Ok(program.path.clone())
         }
         Ok(_) => {
-            Err(StepStartError::Changed(words::CHANGED.with("path", path_text(&program.path))))
+            Err(StepStartError::Changed(phrases::CHANGED.with("path", path_text(&program.path))))
         }
         Err(error) => Err(unable(spawn_error_message(&program.path, &error))),
     }
@@ -245,23 +246,23 @@ fn not_found_message(name: &str, cwd: &Path) -> LocalizedText {
     let path = cwd.join(name);
     match std::fs::metadata(&path) {
         Ok(meta) if name.contains('/') => {
-            let word = if meta.is_dir() { words::NOT_A_FILE } else { words::NOT_EXECUTABLE };
+            let word = if meta.is_dir() { phrases::NOT_A_FILE } else { phrases::NOT_EXECUTABLE };
             word.with("path", path_text(&path))
         }
-        Ok(_) | Err(_) => words::NOT_FOUND.with("program", name),
+        Ok(_) | Err(_) => phrases::NOT_FOUND.with("program", name),
     }
 }
 
 /// An error where no program can be started in a folder.
 fn check_folder(folder: &Path) -> Result<(), StepStartError> {
     let word = match std::fs::metadata(folder) {
-        Ok(meta) if !meta.is_dir() => words::NO_FOLDER,
+        Ok(meta) if !meta.is_dir() => phrases::NO_FOLDER,
         Ok(_) => match rustix::fs::access(folder, rustix::fs::Access::EXEC_OK) {
             Ok(()) => return Ok(()),
-            Err(_) => words::FOLDER_CLOSED,
+            Err(_) => phrases::FOLDER_CLOSED,
         },
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => words::FOLDER_CLOSED,
-        Err(_) => words::NO_FOLDER,
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => phrases::FOLDER_CLOSED,
+        Err(_) => phrases::NO_FOLDER,
     };
     Err(unable(word.with("path", path_text(folder))))
 }
@@ -334,31 +335,31 @@ fn spawn(
         tokio::spawn(async move { stdin.write_all(&input.text).await });
     }
     let group = child.id().and_then(|pid| Group::from_leader(pid, mark, steps));
-    let group = group.ok_or_else(|| unable(words::GONE.with("path", path_text(&plan.path))))?;
+    let group = group.ok_or_else(|| unable(phrases::GONE.with("path", path_text(&plan.path))))?;
     Ok((child, group))
 }
 
 /// One sentence for the system's error.
 fn spawn_error_message(path: &Path, error: &io::Error) -> LocalizedText {
     if let Some(what) = avocet_core::private_dir::exhausted_resource(error) {
-        return words::NO_ROOM.with("path", path_text(path)).with("why", what);
+        return phrases::NO_ROOM.with("path", path_text(path)).with("why", what);
     }
     let word = match error.kind() {
-        ErrorKind::NotFound => words::GONE,
-        ErrorKind::PermissionDenied => words::NOT_PERMITTED,
-        ErrorKind::ExecutableFileBusy | ErrorKind::InvalidData => words::WRONG_FORMAT,
-        ErrorKind::ArgumentListTooLong => words::TOO_LONG,
-        ErrorKind::InvalidInput => words::NUL_BYTE,
+        ErrorKind::NotFound => phrases::GONE,
+        ErrorKind::PermissionDenied => phrases::NOT_PERMITTED,
+        ErrorKind::ExecutableFileBusy | ErrorKind::InvalidData => phrases::WRONG_FORMAT,
+        ErrorKind::ArgumentListTooLong => phrases::TOO_LONG,
+        ErrorKind::InvalidInput => phrases::NUL_BYTE,
         _ if error.raw_os_error() == Some(rustix::io::Errno::NOEXEC.raw_os_error()) => {
-            words::WRONG_FORMAT
+            phrases::WRONG_FORMAT
         }
-        _ => words::NOT_STARTED,
+        _ => phrases::NOT_STARTED,
     };
     word.with("path", path_text(path)).with("why", error.to_string())
 }
 
-fn unable(say: LocalizedText) -> StepStartError {
-    StepStartError::Unable(say)
+fn unable(text: LocalizedText) -> StepStartError {
+    StepStartError::Unable(text)
 }
 
 fn path_text(path: &Path) -> String {

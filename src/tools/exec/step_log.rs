@@ -15,7 +15,7 @@ use avocet_safety::redact::Redactor;
 
 /// How long output is gathered, and the most of it that is written then, in bytes.
 const GATHER: Duration = Duration::from_millis(50);
-const MOST: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 
 /// `None` in it: nothing is written, because the step is not in the background or the file failed.
 #[derive(Debug, Default)]
@@ -52,10 +52,10 @@ impl StepLog {
         &mut self,
         path: &Path,
         redactor: Option<&Arc<Redactor>>,
-        before: [CapturedText; 2],
+        texts: [CapturedText; 2],
     ) {
         let Ok(mut file) = OutputFile::create(path) else { return };
-        for text in before {
+        for text in texts {
             let text = match redactor {
                 Some(redactor) => text.map(|part| redactor.mask(part).into_owned()),
                 None => text,
@@ -74,7 +74,7 @@ impl StepLog {
         let Some(log) = &mut self.0 else { return };
         if let Some(pending) = log.streams.get_mut(stream) {
             pending.bytes.extend(bytes);
-            let over = pending.bytes.len().saturating_sub(MOST);
+            let over = pending.bytes.len().saturating_sub(MAX_BYTES);
             pending.bytes.drain(..over);
             pending.dropped += over as u64;
             log.since.get_or_insert_with(Instant::now);

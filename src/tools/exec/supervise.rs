@@ -40,7 +40,7 @@ const PIPES: Duration = Duration::from_secs(1);
 const KILLED: Duration = Duration::from_secs(2);
 
 /// How long a child gets for each signal when the program is being left.
-const HURRY: Duration = Duration::from_millis(500);
+const SHORT_WAIT: Duration = Duration::from_millis(500);
 
 /// The size of one read, in bytes.
 const READ: usize = 64 * 1024;
@@ -134,7 +134,7 @@ type ChildPipes = (Option<ChildStdout>, Option<ChildStderr>);
 /// Watches a child until it and all it started have ended, or another process looks after them.
 pub(super) async fn supervise(
     (mut child, group): ChildHandle,
-    watch: &RunControl,
+    control: &RunControl,
     times: Times,
     leaving: &CancellationToken,
     mut output: ChildOutput,
@@ -142,17 +142,17 @@ pub(super) async fn supervise(
     let mut ends: ChildPipes = (child.stdout().take(), child.stderr().take());
     loop {
         let last_output = output.last_output.clone();
-        let mut reading = Box::pin(output.read(&mut ends, &watch.background).fuse());
+        let mut reading = Box::pin(output.read(&mut ends, &control.background).fuse());
         let ended = tokio::select! {
             ended = wait_for_exit(&mut *child, &mut reading) => {
                 WatchEnd::Step(StepEnd::Exited, Some(ended))
             }
-            () = watch.cancel.cancelled() => WatchEnd::Step(StepEnd::Cancelled, None),
+            () = control.cancel.cancelled() => WatchEnd::Step(StepEnd::Cancelled, None),
             () = leaving.cancelled() => WatchEnd::Step(StepEnd::Cancelled, None),
-            () = time_limit(&times, &group, &watch.background, &last_output) => {
+            () = time_limit(&times, &group, &control.background, &last_output) => {
                 WatchEnd::Step(StepEnd::TimedOut, None)
             }
-            order = in_background(&group, &watch.background) => WatchEnd::Keep(Box::new(order)),
+            order = in_background(&group, &control.background) => WatchEnd::Keep(Box::new(order)),
             () = group.wait_until_over_limit(times.processes) => {
                 WatchEnd::Step(StepEnd::TooManyProcesses, None)
             }
@@ -162,7 +162,7 @@ pub(super) async fn supervise(
             WatchEnd::Keep(order) => {
                 drop(reading);
                 output.log.flush();
-                let Some(job) = hand_over(*order, (&group, &ends), watch, &times, &output) else {
+                let Some(job) = hand_over(*order, (&group, &ends), control, &times, &output) else {
                     continue;
                 };
                 output.finish();
@@ -190,7 +190,7 @@ pub(super) async fn supervise(
 
 /// Ends a child that has not ended by itself: gently, unless its processes multiply.
 async fn end_child<R: Future<Output = ()>>(
-    how: StepEnd,
+    end: StepEnd,
     group: &Group,
     child: &mut dyn ChildWrapper,
     reading: &mut Pin<Box<Fuse<R>>>,
@@ -198,7 +198,7 @@ async fn end_child<R: Future<Output = ()>>(
     leaving: &CancellationToken,
 ) -> Option<std::io::Result<ExitStatus>> {
     let gently = [(Signal::INT, times.grace), (Signal::TERM, times.grace)];
-    let gently = if how == StepEnd::TooManyProcesses { &[][..] } else { &gently };
+    let gently = if end == StepEnd::TooManyProcesses { &[][..] } else { &gently };
     for (signal, wait) in gently.iter().copied().chain([(Signal::KILL, KILLED)]) {
         group.signal(signal);
         let status = tokio::select! {
@@ -216,7 +216,7 @@ async fn end_child<R: Future<Output = ()>>(
 fn hand_over(
     order: KeepOrder,
     (group, ends): (&Group, &ChildPipes),
-    watch: &RunControl,
+    control: &RunControl,
     times: &Times,
     output: &ChildOutput,
 ) -> Option<KeptJob> {
@@ -229,17 +229,17 @@ fn hand_over(
     fn copy(end: Option<&impl AsFd>) -> Option<OwnedFd> {
         end.and_then(|end| end.as_fd().try_clone_to_owned().ok())
     }
-    let step = HandedOver {
+    let handed_over = HandedOver {
         group,
         stdout: copy(ends.0.as_ref()),
         stderr: copy(ends.1.as_ref()),
-        log: watch.background.file.as_deref(),
+        log: control.background.file.as_deref(),
         redactor: output.redactor.as_ref(),
         processes: times.processes,
         grace: times.grace,
         run_folder: times.run_folder.clone(),
     };
-    let started = keeper::start(&order, step);
+    let started = keeper::start(&order, handed_over);
     let job = started.as_ref().ok().cloned();
     let _ = order.reply.send(started.map_err(|error| error.to_string()));
     job
@@ -311,7 +311,7 @@ async fn in_background(group: &Group, background: &BackgroundControl) -> KeepOrd
 async fn grace_period(most: Duration, leaving: &CancellationToken) {
     let hurried = async {
         leaving.cancelled().await;
-        sleep(HURRY).await;
+        sleep(SHORT_WAIT).await;
     };
     tokio::select! {
         () = sleep(most) => {}
@@ -343,11 +343,11 @@ async fn wait_for_pipes<R: Future<Output = ()>>(
 impl ChildOutput {
     pub(super) fn new(
         live: LiveOutput,
-        stdout: BoundedBuffer,
+        buffer: BoundedBuffer,
         redactor: Option<&Arc<Redactor>>,
     ) -> ChildOutput {
         ChildOutput {
-            stdout,
+            stdout: buffer,
             stderr: BoundedBuffer::default(),
             order: LineOrder::default(),
             live,
@@ -368,7 +368,9 @@ impl ChildOutput {
     /// Reads until both pipes have ended. What was read stays when this is dropped.
     async fn read(&mut self, ends: &mut ChildPipes, background: &BackgroundControl) {
         let (stdout, stderr) = ends;
-        let (mut first, mut second) = (vec![0; READ], vec![0; READ]);
+        let mut first = vec![0; READ];
+        let mut second = vec![0; READ];
+
         while stdout.is_some() || stderr.is_some() {
             let due = self.live.flush_deadline();
             let log_due = self.log.flush_deadline();

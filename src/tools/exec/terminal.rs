@@ -12,19 +12,19 @@ use super::process_group::Tree;
 use super::spawn::{self, ChildStreams, StepStartError};
 use super::{Exec, daemon_rule, not_run, signal_name};
 use crate::RunControl;
-use avocet_core::i18n::{LocalizedText, exec as words};
+use avocet_core::i18n::{LocalizedText, exec as phrases};
 use avocet_core::protocol::{Observation, Outcome, StepAction};
 use avocet_safety::{self as safety, ClearedStep, Judgement, TerminalProgram};
 
 /// How long a program may take to end after a signal: an editor keeps what was typed.
-const ENDING: Duration = Duration::from_millis(300);
+const END_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Why a step does not run without a terminal; `None`: it does.
 pub(super) fn refusal(exec: &Exec, judged: &Judgement) -> Option<LocalizedText> {
     let found = wanted(exec, judged).filter(|found| found.is_certain)?;
     let word = match judged.step.work {
-        StepAction::Shell { .. } => words::NEEDS_TERMINAL,
-        StepAction::Exec { .. } | StepAction::Tool { .. } => words::STEP_NEEDS_TERMINAL,
+        StepAction::Shell { .. } => phrases::NEEDS_TERMINAL,
+        StepAction::Exec { .. } | StepAction::Tool { .. } => phrases::STEP_NEEDS_TERMINAL,
     };
     Some(word.with("program", found.name))
 }
@@ -33,8 +33,8 @@ pub(super) fn refusal(exec: &Exec, judged: &Judgement) -> Option<LocalizedText> 
 pub(super) fn hint(exec: &Exec, judged: &Judgement) -> Option<LocalizedText> {
     let found = wanted(exec, judged)?;
     let word = match judged.step.work {
-        StepAction::Shell { .. } => words::MISSED_TERMINAL,
-        StepAction::Exec { .. } | StepAction::Tool { .. } => words::STEP_MISSED_TERMINAL,
+        StepAction::Shell { .. } => phrases::MISSED_TERMINAL,
+        StepAction::Exec { .. } | StepAction::Tool { .. } => phrases::STEP_MISSED_TERMINAL,
     };
     Some(word.with("program", found.name))
 }
@@ -47,11 +47,11 @@ fn wanted(exec: &Exec, judged: &Judgement) -> Option<TerminalProgram> {
 }
 
 /// Runs a step that has the terminal, until it ends or the turn does.
-pub(super) async fn run(exec: &Exec, step: &ClearedStep, watch: &RunControl) -> Observation {
+pub(super) async fn run(exec: &Exec, step: &ClearedStep, control: &RunControl) -> Observation {
     let judged = step.judgement();
     let exiting = &exec.steps.exiting;
-    if watch.cancel.is_cancelled() || exiting.is_cancelled() {
-        return not_run(judged, Outcome::Cancelled, words::CANCELLED.into());
+    if control.cancel.is_cancelled() || exiting.is_cancelled() {
+        return not_run(judged, Outcome::Cancelled, phrases::CANCELLED.into());
     }
     let began = Instant::now();
     let ((mut child, group), inside) = match spawn::start(exec, step, ChildStreams::Terminal).await
@@ -63,29 +63,29 @@ pub(super) async fn run(exec: &Exec, step: &ClearedStep, watch: &RunControl) -> 
     let pid = child.id();
     let status = tokio::select! {
         status = child.wait() => status.ok(),
-        () = watch.cancel.cancelled() => None,
+        () = control.cancel.cancelled() => None,
         () = exiting.cancelled() => None,
     };
     let ended = status.is_some();
     if let (false, Some(pid)) = (ended, pid) {
         let tree = Tree::rooted_at(pid);
         tree.signal(Signal::TERM);
-        tree.wait_ended(ENDING).await;
+        tree.wait_ended(END_TIMEOUT).await;
         tree.signal(Signal::KILL);
-        let _ = tokio::time::timeout(ENDING, child.wait()).await;
+        let _ = tokio::time::timeout(END_TIMEOUT, child.wait()).await;
     }
     group.end(&daemon_rule(judged, inside.as_ref())).await;
     tokio::task::spawn_blocking(move || drop(inside));
     let outcome = if ended { Outcome::Ran } else { Outcome::Cancelled };
-    let mut seen = not_run(judged, outcome, words::HAD_TERMINAL.into());
+    let mut seen = not_run(judged, outcome, phrases::HAD_TERMINAL.into());
     seen.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
     match status {
-        None => seen.note = Some(words::CANCELLED.into()),
+        None => seen.note = Some(phrases::CANCELLED.into()),
         Some(status) => {
             seen.exit_code = status.code();
             let signal = std::os::unix::process::ExitStatusExt::signal(&status);
             if let Some(signal) = signal {
-                seen.note = Some(words::SIGNAL.with("signal", signal_name(signal)));
+                seen.note = Some(phrases::SIGNAL.with("signal", signal_name(signal)));
             }
         }
     }

@@ -63,9 +63,9 @@ impl Watchdog {
 
     /// One write, far shorter than what a pipe takes at once. A watchdog that has died
     /// makes no difference until we are gone as well.
-    fn send(&self, line: &WatchdogMessage) {
+    fn send(&self, message: &WatchdogMessage) {
         if let Some(Some(pipe)) = self.pipe.get()
-            && let Ok(mut text) = serde_json::to_vec(line)
+            && let Ok(mut text) = serde_json::to_vec(message)
         {
             text.push(b'\n');
             let mut pipe: &PipeWriter = pipe;

@@ -10,7 +10,7 @@ use avocet_core::private_dir::{beside, private_folder};
 use avocet_safety::tools::digest;
 
 /// All that is kept, in bytes.
-const MOST: u64 = 512 * 1024 * 1024;
+const MAX_BYTES: u64 = 512 * 1024 * 1024;
 
 /// A folder of contents.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct Backups {
 impl Backups {
     /// The folder is made when there is something to keep.
     pub fn new(folder: PathBuf) -> Backups {
-        Backups { folder, most: MOST }
+        Backups { folder, most: MAX_BYTES }
     }
 
     pub fn folder(&self) -> &Path {

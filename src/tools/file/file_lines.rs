@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use avocet_core::text::encoding::{self, FileEncoding};
 
 /// What is kept of one line, what is read at once, and by which the encoding is known, in bytes.
-const LONGEST: usize = 1 << 16;
+const MAX_LENGTH: usize = 1 << 16;
 const PIECE: u64 = 1 << 20;
 const HEAD: usize = 1 << 16;
 
@@ -40,7 +40,9 @@ pub fn is_text(start: &[u8]) -> bool {
 pub fn read_lines(file: &mut impl Read, first: usize, most: usize) -> io::Result<FileLines> {
     let encoding = FileEncoding::Utf8;
     let mut lines = LineCollector { first, most, encoding, bytes: Vec::new(), total: 0, size: 0 };
-    let (mut piece, mut is_first) = (Vec::new(), true);
+    let mut piece = Vec::new();
+    let mut is_first = true;
+
     loop {
         piece.clear();
         if file.by_ref().take(PIECE).read_to_end(&mut piece)? == 0 {
@@ -68,7 +70,7 @@ impl LineCollector {
         let mut start = 0;
         for end in self.encoding.line_ends(piece) {
             self.add(piece.get(start..end).unwrap_or_default());
-            if self.size > LONGEST && self.is_wanted() {
+            if self.size > MAX_LENGTH && self.is_wanted() {
                 self.bytes.extend_from_slice(&self.encoding.encode("\n").unwrap_or_default());
             }
             (start, self.size) = (end, 0);
@@ -79,7 +81,7 @@ impl LineCollector {
 
     fn add(&mut self, part: &[u8]) {
         if self.is_wanted() {
-            let room = LONGEST.saturating_sub(self.size);
+            let room = MAX_LENGTH.saturating_sub(self.size);
             self.bytes.extend_from_slice(part.get(..room).unwrap_or(part));
         }
         self.size += part.len();
@@ -129,7 +131,7 @@ mod tests {
     fn a_long_line_is_cut_and_the_next_one_is_its_own() {
         let text = format!("{}\nnext\n", "x".repeat(3 << 20));
         let lines = read_lines(&mut text.as_bytes(), 1, 2).unwrap();
-        assert_eq!(lines.text, format!("{}\nnext\n", "x".repeat(LONGEST)));
+        assert_eq!(lines.text, format!("{}\nnext\n", "x".repeat(MAX_LENGTH)));
         assert_eq!(lines.total, 2);
     }
 }

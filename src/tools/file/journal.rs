@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use avocet_core::private_dir::{beside, owner, private_folder};
 
 /// The most that is read of a list, in bytes.
-const LONGEST: u64 = 4 * 1024 * 1024;
+const MAX_LENGTH: u64 = 4 * 1024 * 1024;
 
 /// The list of this run, made with its first folder.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         if name.to_str().is_some_and(belongs_to_dead_run) {
-            let listed = fs::metadata(entry.path()).is_ok_and(|meta| meta.len() <= LONGEST);
+            let listed = fs::metadata(entry.path()).is_ok_and(|meta| meta.len() <= MAX_LENGTH);
             let list = listed.then(|| fs::read(entry.path()).ok()).flatten().unwrap_or_default();
             for folder in list.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
                 beside::sweep(Path::new(OsStr::from_bytes(folder)));

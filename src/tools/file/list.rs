@@ -7,7 +7,7 @@ use ignore::WalkBuilder;
 use tokio_util::sync::CancellationToken;
 
 use super::{FileToolResult, cancelled, reason};
-use avocet_core::i18n::{LocalizedText, tools as words};
+use avocet_core::i18n::{LocalizedText, tools as phrases};
 use avocet_core::protocol::ParsedOutput;
 use avocet_safety::tools::ListTask;
 
@@ -23,7 +23,7 @@ pub fn run(list: &ListTask, cancel: &CancellationToken) -> FileToolResult {
         Err(error) => return FileToolResult::failed(reason(&spot.shown, &spot.path, &error)),
     };
     if !meta.is_dir() {
-        let size = words::SIZE.with("path", spot.shown.as_str()).with("bytes", meta.len());
+        let size = phrases::SIZE.with("path", spot.shown.as_str()).with("bytes", meta.len());
         return FileToolResult {
             note: Some(size),
             ..file_list(1, spot.shown.clone() + "\n", false)
@@ -69,9 +69,9 @@ pub fn run(list: &ListTask, cancel: &CancellationToken) -> FileToolResult {
     }
     let mut done = file_list(total, out, cut);
     if cut {
-        done.note = Some(words::LIST_CUT.with("total", total));
+        done.note = Some(phrases::LIST_CUT.with("total", total));
     } else if total == 0 {
-        done.note = Some(words::LIST_NOTHING.into());
+        done.note = Some(phrases::LIST_NOTHING.into());
     }
     done
 }
@@ -104,9 +104,9 @@ pub(super) fn walk(root: &Path, all: bool, closed: &[PathBuf]) -> WalkBuilder {
 
 pub(super) fn matcher(glob: &str) -> Result<GlobMatcher, LocalizedText> {
     let built = GlobBuilder::new(glob.trim_start_matches("./")).literal_separator(true).build();
-    built
-        .map(|glob| glob.compile_matcher())
-        .map_err(|error| words::GLOB_WRONG.with("glob", glob).with("why", error.kind().to_string()))
+    built.map(|glob| glob.compile_matcher()).map_err(|error| {
+        phrases::GLOB_WRONG.with("glob", glob).with("why", error.kind().to_string())
+    })
 }
 
 /// A glob without a folder is about names, as `*.rs`.

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::read_tracker::ReadTracker;
 use super::{RunControl, Tool};
-use avocet_core::i18n::{LocalizedText, Phrase, common, tools as words};
+use avocet_core::i18n::{LocalizedText, Phrase, common, tools as phrases};
 use avocet_core::protocol::{Change, Image, Observation, Outcome, ParsedOutput};
 use avocet_safety::tools::InputError;
 use avocet_safety::{ClearedStep, Judgement, ToolTask};
@@ -45,12 +45,12 @@ struct FileToolSpec {
 
 #[rustfmt::skip]
 const ROWS: &[FileToolSpec] = &[
-    FileToolSpec { name: "file.read",         about: words::ABOUT_READ,   prompt: "file.read {path, from?, to?}: lines of a text file, numbered; 2,000 or 64 KiB at once; images and PDF too" },
-    FileToolSpec { name: "file.list",         about: words::ABOUT_LIST,   prompt: "file.list {path?, glob?, depth?}: lists a folder; ignored files are left out" },
-    FileToolSpec { name: "file.search",       about: words::ABOUT_SEARCH, prompt: "file.search {query, path?, glob?, type?, mode?, literal?}: lines that match a regular expression, 200 at once" },
-    FileToolSpec { name: "file.edit",         about: words::ABOUT_EDIT,   prompt: "file.edit {path, edits:[{old, new, all?}]}: replaces text; each `old` must occur exactly once; in turn, all or none" },
-    FileToolSpec { name: "file.write",        about: words::ABOUT_WRITE,  prompt: "file.write {path, content}: makes or replaces a whole file" },
-    FileToolSpec { name: "config.json_patch", about: words::ABOUT_PATCH,  prompt: "config.json_patch {path, set?, unset?, patch?}: settings of slothtool and its plugins" },
+    FileToolSpec { name: "file.read",         about: phrases::ABOUT_READ,   prompt: "file.read {path, from?, to?}: lines of a text file, numbered; 2,000 or 64 KiB at once; images and PDF too" },
+    FileToolSpec { name: "file.list",         about: phrases::ABOUT_LIST,   prompt: "file.list {path?, glob?, depth?}: lists a folder; ignored files are left out" },
+    FileToolSpec { name: "file.search",       about: phrases::ABOUT_SEARCH, prompt: "file.search {query, path?, glob?, type?, mode?, literal?}: lines that match a regular expression, 200 at once" },
+    FileToolSpec { name: "file.edit",         about: phrases::ABOUT_EDIT,   prompt: "file.edit {path, edits:[{old, new, all?}]}: replaces text; each `old` must occur exactly once; in turn, all or none" },
+    FileToolSpec { name: "file.write",        about: phrases::ABOUT_WRITE,  prompt: "file.write {path, content}: makes or replaces a whole file" },
+    FileToolSpec { name: "config.json_patch", about: phrases::ABOUT_PATCH,  prompt: "config.json_patch {path, set?, unset?, patch?}: settings of slothtool and its plugins" },
 ];
 
 /// A tool for files.
@@ -71,8 +71,8 @@ pub struct FileToolState {
 }
 
 /// All of them.
-pub fn all(desk: &FileToolState) -> Vec<Arc<dyn Tool>> {
-    let tool = |row| Arc::new(FileTool { spec: row, state: desk.clone() }) as Arc<dyn Tool>;
+pub fn all(state: &FileToolState) -> Vec<Arc<dyn Tool>> {
+    let tool = |row| Arc::new(FileTool { spec: row, state: state.clone() }) as Arc<dyn Tool>;
     ROWS.iter().map(tool).collect()
 }
 
@@ -96,8 +96,8 @@ impl FileToolResult {
 }
 
 impl From<InputError> for FileToolResult {
-    fn from(fault: InputError) -> FileToolResult {
-        FileToolResult { stdout: fault.detail, ..FileToolResult::failed(fault.say) }
+    fn from(error: InputError) -> FileToolResult {
+        FileToolResult { stdout: error.detail, ..FileToolResult::failed(error.say) }
     }
 }
 
@@ -114,16 +114,16 @@ impl Tool for FileTool {
         self.spec.prompt
     }
 
-    fn run(&self, step: ClearedStep, watch: RunControl) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: ClearedStep, control: RunControl) -> BoxFuture<'static, Observation> {
         let desk = self.state.clone();
         async move {
             let judged = step.judgement().clone();
             let began = Instant::now();
-            let cancel = watch.cancel.clone();
+            let cancel = control.cancel.clone();
             let work = move || run(&step, &desk, &cancel);
             let done = tokio::task::spawn_blocking(work).await;
             let done = done.unwrap_or_else(|error| {
-                FileToolResult::failed(words::BROKE.with("why", error.to_string()))
+                FileToolResult::failed(phrases::BROKE.with("why", error.to_string()))
             });
             observation(&judged, done, began)
         }
@@ -131,30 +131,30 @@ impl Tool for FileTool {
     }
 }
 
-fn observation(judged: &Judgement, done: FileToolResult, began: Instant) -> Observation {
-    let outcome = done.outcome.unwrap_or(Outcome::Ran);
+fn observation(judged: &Judgement, result: FileToolResult, began: Instant) -> Observation {
+    let outcome = result.outcome.unwrap_or(Outcome::Ran);
     let cwd = judged.cwd.to_string_lossy();
     let mut seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
-    seen.exit_code = (outcome == Outcome::Ran).then_some(done.exit);
+    seen.exit_code = (outcome == Outcome::Ran).then_some(result.exit);
     // A step that ran took time, however little.
     seen.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
-    seen.stdout = done.stdout;
-    seen.truncated = done.truncated;
-    seen.parsed = done.parsed;
-    seen.note = done.note;
-    seen.change = done.change;
-    seen.images = done.images;
+    seen.stdout = result.stdout;
+    seen.truncated = result.truncated;
+    seen.parsed = result.parsed;
+    seen.note = result.note;
+    seen.change = result.change;
+    seen.images = result.images;
     seen
 }
 
-fn run(step: &ClearedStep, desk: &FileToolState, cancel: &CancellationToken) -> FileToolResult {
+fn run(step: &ClearedStep, state: &FileToolState, cancel: &CancellationToken) -> FileToolResult {
     if cancel.is_cancelled() {
         return cancelled();
     }
     if !step.is_intact() {
         return FileToolResult {
             outcome: Some(Outcome::Refused),
-            ..FileToolResult::failed(words::NOT_AS_JUDGED)
+            ..FileToolResult::failed(phrases::NOT_AS_JUDGED)
         };
     }
     match &step.judgement().task {
@@ -162,12 +162,12 @@ fn run(step: &ClearedStep, desk: &FileToolState, cancel: &CancellationToken) -> 
             Some(spot) => FileToolResult::failed(similar_names(&spot.shown, &spot.path)),
             None => fault.clone().into(),
         },
-        Some(ToolTask::Read(read)) => read::run(read, &desk.read_tracker),
+        Some(ToolTask::Read(read)) => read::run(read, &state.read_tracker),
         Some(ToolTask::List(list)) => list::run(list, cancel),
         Some(ToolTask::Search(search)) => search::run(search, cancel),
-        Some(ToolTask::Change(write)) => write::run(write, desk),
-        Some(ToolTask::Patch(patch)) => write::run_patch(patch, desk),
-        Some(ToolTask::LargeEdit(edit)) => splice::run(edit, desk),
+        Some(ToolTask::Change(write)) => write::run(write, state),
+        Some(ToolTask::Patch(patch)) => write::run_patch(patch, state),
+        Some(ToolTask::LargeEdit(edit)) => splice::run(edit, state),
         Some(
             ToolTask::Plugin(_)
             | ToolTask::Ask(_)
@@ -176,7 +176,7 @@ fn run(step: &ClearedStep, desk: &FileToolState, cancel: &CancellationToken) -> 
             | ToolTask::Recall(_)
             | ToolTask::Fetch(_),
         )
-        | None => FileToolResult::failed(words::NOT_A_FILE_TOOL),
+        | None => FileToolResult::failed(phrases::NOT_A_FILE_TOOL),
     }
 }
 
@@ -192,17 +192,17 @@ fn cancelled() -> FileToolResult {
 fn reason(shown: &str, path: &Path, error: &io::Error) -> LocalizedText {
     let word = match error.kind() {
         io::ErrorKind::NotFound => return similar_names(shown, path),
-        io::ErrorKind::PermissionDenied => words::NOT_PERMITTED,
+        io::ErrorKind::PermissionDenied => phrases::NOT_PERMITTED,
         io::ErrorKind::IsADirectory => common::IS_FOLDER,
-        io::ErrorKind::NotADirectory => words::IS_NO_FOLDER,
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => words::DISK_FULL,
-        io::ErrorKind::ReadOnlyFilesystem => words::DISK_READ_ONLY,
+        io::ErrorKind::NotADirectory => phrases::IS_NO_FOLDER,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => phrases::DISK_FULL,
+        io::ErrorKind::ReadOnlyFilesystem => phrases::DISK_READ_ONLY,
         // A socket cannot even be opened.
         io::ErrorKind::InvalidInput => common::NOT_REGULAR,
         _ if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
             common::NOT_REGULAR
         }
-        _ => words::FILE_FAILED,
+        _ => phrases::FILE_FAILED,
     };
     word.with("path", shown).with("why", error.to_string())
 }
@@ -210,7 +210,7 @@ fn reason(shown: &str, path: &Path, error: &io::Error) -> LocalizedText {
 /// Names beside a file that is not there which it may have been meant to be.
 fn similar_names(shown: &str, path: &Path) -> LocalizedText {
     const LOOKED_AT: usize = 2_000;
-    let plain = words::NOT_THERE.with("path", shown);
+    let plain = phrases::NOT_THERE.with("path", shown);
     let (Some(folder), Some(name)) =
         (path.parent(), path.file_name().and_then(|name| name.to_str()))
     else {
@@ -233,7 +233,7 @@ fn similar_names(shown: &str, path: &Path) -> LocalizedText {
     if near.is_empty() {
         plain
     } else {
-        words::NOT_THERE_NEAR.with("path", shown).with("near", near.join(", "))
+        phrases::NOT_THERE_NEAR.with("path", shown).with("near", near.join(", "))
     }
 }
 
@@ -250,8 +250,9 @@ fn is_similar(a: &str, b: &str) -> bool {
             *first = i + 1;
         }
         for (j, y) in b.iter().enumerate() {
-            let (up, left) =
-                (row.get(j + 1).copied().unwrap_or(0), row.get(j).copied().unwrap_or(0));
+            let up = row.get(j + 1).copied().unwrap_or(0);
+            let left = row.get(j).copied().unwrap_or(0);
+
             let next = (last + usize::from(x != y)).min(up + 1).min(left + 1);
             last = up;
             if let Some(cell) = row.get_mut(j + 1) {

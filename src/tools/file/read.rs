@@ -7,23 +7,23 @@ use super::super::image::{self, PreparedImage};
 use super::super::read_tracker::ReadTracker;
 use super::safe_open::{FileSlot, MissingFolders};
 use super::{FileToolResult, file_lines, head, notebook, reason};
-use avocet_core::i18n::tools as words;
+use avocet_core::i18n::tools as phrases;
 use avocet_core::protocol::{AttachmentSize, ParsedOutput};
 use avocet_core::text::encoding::decode;
 use avocet_safety::tools::{Read, ResolvedPath, digest};
 
 /// The largest file that is looked at, in bytes.
-const MOST: u64 = 16 * 1024 * 1024;
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// Lines that are kept of a larger one, from the first that is wanted.
-const LINES_OF_LARGE: usize = MOST_LINES;
+const LINES_OF_LARGE: usize = MAX_LINES;
 /// The number of lines at most; the bytes in all, and of one line.
-const MOST_LINES: usize = 2_000;
+const MAX_LINES: usize = 2_000;
 const BYTES: usize = 64 * 1024;
 const LINE: usize = 1_000;
 /// Bytes that are looked at to recognise a file's type.
 const START: usize = 8 * 1024;
 
-pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
+pub fn run(read: &Read, tracker: &ReadTracker) -> FileToolResult {
     let spot = &read.spot;
     let failed =
         |error: &std::io::Error| FileToolResult::failed(reason(&spot.shown, &spot.path, error));
@@ -37,22 +37,22 @@ pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
         Err(error) => return failed(&error),
     };
     let size = file.bytes();
-    let bytes = match file.read(MOST) {
+    let bytes = match file.read(MAX_BYTES) {
         Ok(bytes) => bytes,
         Err(error) => return failed(&error),
     };
-    let is_whole = bytes.len() as u64 <= MOST;
+    let is_whole = bytes.len() as u64 <= MAX_BYTES;
     let is_text = spot.inside && is_whole && std::str::from_utf8(&bytes).is_ok();
-    let unsaved = seen.host.as_ref().filter(|_| is_text).and_then(|host| host.read(&spot.path));
+    let unsaved = tracker.host.as_ref().filter(|_| is_text).and_then(|host| host.read(&spot.path));
     let bytes = unsaved.map_or(bytes, String::into_bytes);
     if is_whole && let Some(result) = visible(&bytes, spot) {
-        seen.record(&spot.path, Some(digest(&bytes)));
+        tracker.record(&spot.path, Some(digest(&bytes)));
         return result;
     }
     let decoded = (is_whole && known_kind(&bytes).is_none()).then(|| decode(&bytes)).flatten();
     let is_large_text = !is_whole && known_kind(&bytes).is_none() && file_lines::is_text(&bytes);
     if let (None, false, Some(kind)) = (&decoded, is_large_text, binary_kind(&bytes)) {
-        let say = words::BINARY.with("path", spot.shown.as_str()).with("kind", kind);
+        let say = phrases::BINARY.with("path", spot.shown.as_str()).with("kind", kind);
         return FileToolResult::failed(say.with("bytes", size));
     }
     if !is_whole {
@@ -61,7 +61,7 @@ pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
             Err(error) => failed(&error),
         };
     }
-    seen.record(&spot.path, Some(digest(&bytes)));
+    tracker.record(&spot.path, Some(digest(&bytes)));
     let text = decoded.map_or_else(|| String::from_utf8_lossy(&bytes), |(text, _)| text);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let is_notebook = spot.path.extension().is_some_and(|extension| extension == "ipynb");
@@ -74,7 +74,7 @@ pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
         return FileToolResult {
             stdout: kept.to_owned(),
             truncated: kept.len() < cells.len(),
-            note: Some(words::NOTEBOOK.with("n", count)),
+            note: Some(phrases::NOTEBOOK.with("n", count)),
             ..FileToolResult::default()
         };
     }
@@ -83,18 +83,21 @@ pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
 
 /// An image or a PDF document, which the model sees beside the results. `None` for other files, and
 /// for an image that cannot be sent.
-fn visible(bytes: &[u8], spot: &ResolvedPath) -> Option<FileToolResult> {
-    let path = spot.shown.as_str();
+fn visible(bytes: &[u8], resolved_path: &ResolvedPath) -> Option<FileToolResult> {
+    let path = resolved_path.shown.as_str();
     let (image, note) = if image::is_image(bytes) {
         let PreparedImage { image, size } = match image::prepare(bytes.to_vec(), path) {
             Ok(prepared) => prepared,
             Err(why) => return Some(FileToolResult::failed(why)),
         };
         let AttachmentSize::Pixels { width, height } = size else { return None };
-        let say = words::IMAGE_READ.with("path", path).with("width", width);
+        let say = phrases::IMAGE_READ.with("path", path).with("width", width);
         (image, say.with("height", height))
-    } else if bytes.starts_with(image::PDF) && bytes.len() as u64 <= image::LONGEST_DOCUMENT {
-        (image::document(bytes), words::DOCUMENT_READ.with("path", path).with("bytes", bytes.len()))
+    } else if bytes.starts_with(image::PDF) && bytes.len() as u64 <= image::MAX_DOCUMENT {
+        (
+            image::document(bytes),
+            phrases::DOCUMENT_READ.with("path", path).with("bytes", bytes.len()),
+        )
     } else {
         return None;
     };
@@ -105,15 +108,15 @@ fn visible(bytes: &[u8], spot: &ResolvedPath) -> Option<FileToolResult> {
 fn numbered_lines(read: &Read, text: &str, (first, total): (usize, usize)) -> FileToolResult {
     if total == 0 {
         return FileToolResult {
-            note: Some(words::EMPTY_FILE.into()),
+            note: Some(phrases::EMPTY_FILE.into()),
             ..FileToolResult::default()
         };
     }
     if read.from > total {
-        let say = words::PAST_THE_END.with("total", total).with("from", read.from);
+        let say = phrases::PAST_THE_END.with("total", total).with("from", read.from);
         return FileToolResult::failed(say);
     }
-    let most = read.to.map_or(MOST_LINES, |to| (to - read.from + 1).min(MOST_LINES));
+    let most = read.to.map_or(MAX_LINES, |to| (to - read.from + 1).min(MAX_LINES));
     let mut out = String::new();
     let mut last = read.from;
     for (at, line) in text.lines().enumerate().skip(read.from - first).take(most) {
@@ -128,7 +131,7 @@ fn numbered_lines(read: &Read, text: &str, (first, total): (usize, usize)) -> Fi
     let wanted = read.to.unwrap_or(total).min(total);
     let cut = last < wanted;
     let note = (cut || read.from > 1 || last < total)
-        .then(|| words::LINES_OF.with("from", read.from).with("to", last).with("total", total));
+        .then(|| phrases::LINES_OF.with("from", read.from).with("to", last).with("total", total));
     let parsed = ParsedOutput { kind: "text".to_owned(), total, items: Vec::new() };
     FileToolResult {
         stdout: out,
@@ -149,7 +152,7 @@ fn binary_kind(bytes: &[u8]) -> Option<&'static str> {
     match std::str::from_utf8(bytes) {
         Ok(_) => None,
         // The end may be cut within a character.
-        Err(error) if error.error_len().is_none() && bytes.len() as u64 > MOST => None,
+        Err(error) if error.error_len().is_none() && bytes.len() as u64 > MAX_BYTES => None,
         Err(_) => Some(known.unwrap_or("text in another encoding than UTF-8")),
     }
 }

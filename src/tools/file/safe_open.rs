@@ -19,8 +19,8 @@ use avocet_core::private_dir::beside;
 use avocet_safety::tools::Obstacle;
 
 /// How deep empty folders are that are removed, and any others.
-const DEEPEST: usize = 32;
-const DEEPEST_FULL: usize = 512;
+const MAX_DEPTH: usize = 32;
+const MAX_FULL_DEPTH: usize = 512;
 
 /// Opening a folder only to name its entries needs no right to read it.
 #[cfg(target_os = "linux")]
@@ -110,11 +110,11 @@ impl FileSlot {
     pub fn write_atomic_with(
         &self,
         fill: impl FnOnce(&mut File) -> io::Result<()>,
-        old: &ExistingFile,
+        existing_file: &ExistingFile,
         check: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<()> {
-        if old.stat.st_nlink <= 1 {
-            return self.replace(Some(old), fill, check);
+        if existing_file.stat.st_nlink <= 1 {
+            return self.replace(Some(existing_file), fill, check);
         }
         // It has other names too, so the new content is put into the file itself, once it is
         // whole.
@@ -126,7 +126,7 @@ impl FileSlot {
         beside::lock_file(&file);
         let done = fill(&mut file).and_then(|()| check()).and_then(|()| {
             file.rewind()?;
-            self.write_through(old, |target| io::copy(&mut file, target).map(drop))
+            self.write_through(existing_file, |target| io::copy(&mut file, target).map(drop))
         });
         let _ = unlinkat(&self.folder, temp.as_str(), AtFlags::empty());
         done
@@ -144,7 +144,7 @@ impl FileSlot {
         let stat = statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW)?;
         match (obstacle, FileType::from_raw_mode(stat.st_mode)) {
             (Obstacle::EmptyFolder, FileType::Directory) => {
-                remove_folder(&self.folder, self.name.as_os_str(), DEEPEST, keep_file)
+                remove_folder(&self.folder, self.name.as_os_str(), MAX_DEPTH, keep_file)
             }
             (Obstacle::EmptyFolder, _)
             | (Obstacle::NoFile, FileType::Directory | FileType::RegularFile) => {
@@ -156,19 +156,19 @@ impl FileSlot {
 
     fn replace(
         &self,
-        old: Option<&ExistingFile>,
+        existing_file: Option<&ExistingFile>,
         fill: impl FnOnce(&mut File) -> io::Result<()>,
         check: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<()> {
         let temp = beside::temp_name();
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mode = if old.is_some() { 0o600 } else { 0o666 };
+        let mode = if existing_file.is_some() { 0o600 } else { 0o666 };
         let file = openat(&self.folder, temp.as_str(), flags, Mode::from_raw_mode(mode))?;
         let done = self
-            .write_temp(file, fill, old)
+            .write_temp(file, fill, existing_file)
             .and_then(|()| check())
-            .and_then(|()| self.move_into_place(OsStr::new(&temp), old));
+            .and_then(|()| self.move_into_place(OsStr::new(&temp), existing_file));
         if done.is_err() {
             let _ = unlinkat(&self.folder, temp.as_str(), AtFlags::empty());
         }
@@ -180,13 +180,13 @@ impl FileSlot {
     /// Writes into the file itself, which has other names too.
     fn write_through(
         &self,
-        old: &ExistingFile,
+        existing_file: &ExistingFile,
         fill: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut file = File::from(openat(&self.folder, &self.name, flags, Mode::empty())?);
         let now = fstat(&file)?;
-        if (now.st_dev, now.st_ino) != (old.stat.st_dev, old.stat.st_ino) {
+        if (now.st_dev, now.st_ino) != (existing_file.stat.st_dev, existing_file.stat.st_ino) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         file.set_len(0)?;
@@ -198,15 +198,17 @@ impl FileSlot {
         &self,
         file: OwnedFd,
         fill: impl FnOnce(&mut File) -> io::Result<()>,
-        old: Option<&ExistingFile>,
+        existing_file: Option<&ExistingFile>,
     ) -> io::Result<()> {
         let mut file = File::from(file);
         beside::lock_file(&file);
         fill(&mut file)?;
-        if let Some(ExistingFile { stat, .. }) = old {
+        if let Some(ExistingFile { stat, .. }) = existing_file {
             let own = fstat(&file)?;
             if (own.st_uid, own.st_gid) != (stat.st_uid, stat.st_gid) {
-                let (uid, gid) = (stat.st_uid, stat.st_gid);
+                let uid = stat.st_uid;
+                let gid = stat.st_gid;
+
                 // Without the right to give a file away, it keeps the writer as owner: its
                 // content is what counts.
                 let _ = fchown(
@@ -220,8 +222,8 @@ impl FileSlot {
         file.sync_all()
     }
 
-    fn move_into_place(&self, temp: &OsStr, old: Option<&ExistingFile>) -> io::Result<()> {
-        if old.is_some() {
+    fn move_into_place(&self, temp: &OsStr, file: Option<&ExistingFile>) -> io::Result<()> {
+        if file.is_some() {
             return Ok(renameat(&self.folder, temp, &self.folder, &self.name)?);
         }
         match linkat(&self.folder, temp, &self.folder, &self.name, AtFlags::empty()) {
@@ -260,7 +262,7 @@ impl FileSlot {
         let name = self.name.as_os_str();
         match unlinkat(&self.folder, name, AtFlags::empty()) {
             Err(Errno::ISDIR | Errno::PERM) => {
-                remove_folder(&self.folder, name, DEEPEST_FULL, remove_file)
+                remove_folder(&self.folder, name, MAX_FULL_DEPTH, remove_file)
             }
             done => Ok(done?),
         }

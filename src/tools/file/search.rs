@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::list::{glob_matches, matcher, walk};
 use super::{FileToolResult, cancelled, head, reason};
 use avocet_core::i18n::safety::NOTES;
-use avocet_core::i18n::{LocalizedText, tools as words};
+use avocet_core::i18n::{LocalizedText, tools as phrases};
 use avocet_core::protocol::ParsedOutput;
 use avocet_core::text::encoding;
 use avocet_safety::is_sensitive_name;
@@ -54,11 +54,11 @@ pub fn run(search: &SearchTask, cancel: &CancellationToken) -> FileToolResult {
         Ok(kind) => kind,
         Err(say) => return FileToolResult::failed(say),
     };
-    let mut found = SearchResults { mode: search.mode, ..SearchResults::default() };
+    let mut results = SearchResults { mode: search.mode, ..SearchResults::default() };
     let mut searcher = searcher(search.around, search.multiline, None);
     if !meta.is_dir() {
-        found.search_file(&spot.path, &spot.shown, &expression, &mut searcher);
-        return found.into_result(search, note);
+        results.search_file(&spot.path, &spot.shown, &expression, &mut searcher);
+        return results.into_result(search, note);
     }
     for entry in walk(&spot.path, false, &search.closed).build().filter_map(Result::ok) {
         if cancel.is_cancelled() {
@@ -79,18 +79,18 @@ pub fn run(search: &SearchTask, cancel: &CancellationToken) -> FileToolResult {
             "." => inner.to_string_lossy().into_owned(),
             folder => format!("{folder}/{}", inner.to_string_lossy()),
         };
-        found.search_file(entry.path(), &shown, &expression, &mut searcher);
-        if found.total >= COUNTED {
+        results.search_file(entry.path(), &shown, &expression, &mut searcher);
+        if results.total >= COUNTED {
             break;
         }
     }
-    found.into_result(search, note)
+    results.into_result(search, note)
 }
 
 fn file_types(kind: &str) -> Result<Types, LocalizedText> {
     let mut types = TypesBuilder::new();
     types.add_defaults().select(kind);
-    types.build().map_err(|_| words::TYPE_UNKNOWN.with("kind", kind))
+    types.build().map_err(|_| phrases::TYPE_UNKNOWN.with("kind", kind))
 }
 
 fn searcher(
@@ -123,12 +123,12 @@ fn build_matcher(
     };
     let query = search.query.trim_end_matches(['\n', '\r']);
     let wrong =
-        |error: grep_regex::Error| words::QUERY_WRONG.with("why", last_line(&error.to_string()));
+        |error: grep_regex::Error| phrases::QUERY_WRONG.with("why", last_line(&error.to_string()));
     if search.regex {
         match build(query) {
             Ok(expression) => return Ok((expression, None)),
             Err(error) => {
-                let note = words::QUERY_LITERAL.with("why", last_line(&error.to_string()));
+                let note = phrases::QUERY_LITERAL.with("why", last_line(&error.to_string()));
                 return Ok((build(&regex::escape(query)).map_err(wrong)?, Some(note)));
             }
         }
@@ -226,7 +226,7 @@ impl SearchResults {
     fn into_result(self, search: &SearchTask, note: Option<LocalizedText>) -> FileToolResult {
         let none = (self.total == 0).then(|| {
             let is_literal = note.is_some() || !search.regex;
-            let say = if is_literal { words::SEARCH_NONE_LITERAL } else { words::SEARCH_NONE };
+            let say = if is_literal { phrases::SEARCH_NONE_LITERAL } else { phrases::SEARCH_NONE };
             say.with("query", head(&search.query, LINE)).with("files", self.searched)
         });
         let note = match (note, none) {
@@ -241,7 +241,7 @@ impl SearchResults {
         };
         let cut = self.cut.then(|| {
             let files = self.files.len() + self.more_files;
-            words::SEARCH_CUT.with("total", self.total).with("files", files)
+            phrases::SEARCH_CUT.with("total", self.total).with("files", files)
         });
         FileToolResult {
             stdout: self.out,

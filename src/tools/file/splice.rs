@@ -8,23 +8,23 @@ use std::os::unix::fs::FileExt as _;
 use super::safe_open::{FileSlot, MissingFolders};
 use super::{FileToolResult, FileToolState, reason};
 use crate::large_search::stamp;
-use avocet_core::i18n::tools as words;
+use avocet_core::i18n::tools as phrases;
 use avocet_safety::LargeFileState;
 use avocet_safety::tools::{Cut, LargeEdit};
 
-pub fn run(edit: &LargeEdit, desk: &FileToolState) -> FileToolResult {
-    match apply(edit, desk) {
+pub fn run(edit: &LargeEdit, state: &FileToolState) -> FileToolResult {
+    match apply(edit, state) {
         Ok(()) => FileToolResult {
             change: Some(edit.change.clone().into_stored()),
-            note: Some(words::LARGE_EDITED.into()),
+            note: Some(phrases::LARGE_EDITED.into()),
             ..FileToolResult::default()
         },
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let say = words::CHANGED_ON_DISK.with("path", edit.spot.shown.as_str());
+            let say = phrases::CHANGED_ON_DISK.with("path", edit.spot.shown.as_str());
             FileToolResult { exit: 3, ..FileToolResult::failed(say) }
         }
         Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {
-            let say = words::READ_ONLY.with("path", edit.spot.shown.as_str());
+            let say = phrases::READ_ONLY.with("path", edit.spot.shown.as_str());
             FileToolResult::failed(say)
         }
         Err(error) => FileToolResult::failed(reason(&edit.spot.shown, &edit.spot.path, &error)),
@@ -36,7 +36,7 @@ fn changed() -> io::Error {
     io::ErrorKind::AlreadyExists.into()
 }
 
-fn apply(edit: &LargeEdit, desk: &FileToolState) -> io::Result<()> {
+fn apply(edit: &LargeEdit, state: &FileToolState) -> io::Result<()> {
     let slot = FileSlot::open(&edit.spot.path, MissingFolders::Fail)?;
     let there = slot.file()?.ok_or_else(changed)?;
     if there.is_read_only() {
@@ -46,7 +46,7 @@ fn apply(edit: &LargeEdit, desk: &FileToolState) -> io::Result<()> {
     if stamp(&source)? != edit.stamp {
         return Err(changed());
     }
-    if let (Some(journal), Some(folder)) = (&desk.journal, edit.spot.path.parent()) {
+    if let (Some(journal), Some(folder)) = (&state.journal, edit.spot.path.parent()) {
         journal.record(folder);
     }
     let fill = |file: &mut File| write_spliced(&mut source, file, &edit.cuts);
@@ -54,9 +54,9 @@ fn apply(edit: &LargeEdit, desk: &FileToolState) -> io::Result<()> {
 }
 
 /// Whether the name still means the same file in the same state.
-fn is_unchanged(slot: &FileSlot, known: LargeFileState) -> io::Result<()> {
+fn is_unchanged(slot: &FileSlot, state: LargeFileState) -> io::Result<()> {
     let now = slot.file()?.ok_or_else(changed)?;
-    if stamp(&now.reader()?)? == known { Ok(()) } else { Err(changed()) }
+    if stamp(&now.reader()?)? == state { Ok(()) } else { Err(changed()) }
 }
 
 fn write_spliced(source: &mut File, target: &mut File, cuts: &[Cut]) -> io::Result<()> {

@@ -3,15 +3,15 @@
 
 use std::path::Path;
 
-use avocet_core::i18n::{LocalizedText, tools as words};
+use avocet_core::i18n::{LocalizedText, tools as phrases};
 
 mod python;
 
 /// The largest file that is checked, in bytes.
-const MOST: usize = 1024 * 1024;
+const MAX_BYTES: usize = 1024 * 1024;
 
 /// The parsers recurse, so deeper nesting could overflow the stack.
-const DEEPEST: usize = 60;
+const MAX_DEPTH: usize = 60;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Syntax {
@@ -46,19 +46,21 @@ pub fn new_fault(
     }) {
         return None;
     }
-    let say = words::SYNTAX_FAULT.with("path", shown).with("format", syntax.name());
+    let say = phrases::SYNTAX_FAULT.with("path", shown).with("format", syntax.name());
     Some(say.with("line", fault.line).with("why", fault.why))
 }
 
 fn checked_text(bytes: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= MOST)?;
+    let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_BYTES)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    (deepest(text) <= DEEPEST).then_some(text)
+    (deepest(text) <= MAX_DEPTH).then_some(text)
 }
 
 /// The maximum nesting depth of brackets.
 fn deepest(text: &str) -> usize {
-    let (mut depth, mut most) = (0_usize, 0);
+    let mut depth = 0_usize;
+    let mut most = 0;
+
     for byte in text.bytes() {
         match byte {
             b'[' | b'{' => depth += 1,

@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 use super::safe_open::{ExistingFile, FileSlot, MissingFolders};
 use super::{FileToolResult, FileToolState, reason, syntax};
-use avocet_core::i18n::{LocalizedText, safety as safety_words, tools as words};
+use avocet_core::i18n::{LocalizedText, safety as safety_words, tools as phrases};
 use avocet_core::protocol::Change;
 use avocet_safety::tools::{Obstacle, PatchTask, Write, digest};
 
 /// A file this large was never judged, in bytes.
-const MOST: u64 = 64 * 1024 * 1024;
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Copies beside a settings file.
 const BACKUPS: usize = 10;
 
-pub fn run(write: &Write, desk: &FileToolState) -> FileToolResult {
-    match apply_change(write, desk) {
+pub fn run(write: &Write, state: &FileToolState) -> FileToolResult {
+    match apply_change(write, state) {
         Ok(old) => {
             let Write { spot, after, change, note, .. } = write;
-            desk.read_tracker.record(&spot.path, change.after.clone());
+            state.read_tracker.record(&spot.path, change.after.clone());
             let fault = after.as_deref().and_then(|after| {
                 syntax::new_fault(&spot.path, &spot.shown, old.as_deref(), after)
             });
@@ -30,7 +30,7 @@ pub fn run(write: &Write, desk: &FileToolState) -> FileToolResult {
             }
         }
         Err(WriteError::Changed) => {
-            let say = words::CHANGED_ON_DISK.with("path", write.spot.shown.as_str());
+            let say = phrases::CHANGED_ON_DISK.with("path", write.spot.shown.as_str());
             FileToolResult { exit: 3, ..FileToolResult::failed(say) }
         }
         Err(WriteError::Message(say)) => FileToolResult::failed(*say),
@@ -41,15 +41,15 @@ pub fn run(write: &Write, desk: &FileToolState) -> FileToolResult {
 }
 
 /// Changes files together: if one cannot be changed, those before it get their old contents back.
-pub fn run_patch(patch: &PatchTask, desk: &FileToolState) -> FileToolResult {
+pub fn run_patch(patch: &PatchTask, state: &FileToolState) -> FileToolResult {
     let mut done: Vec<(&Write, Option<Vec<u8>>)> = Vec::new();
     let mut notes = Vec::new();
     for write in &patch.writes {
-        let old = unsaved_text(write, desk).or_else(|| current(write));
-        let result = run(write, desk);
+        let old = unsaved_text(write, state).or_else(|| current(write));
+        let result = run(write, state);
         if result.exit != 0 {
             for (write, old) in done.iter().rev() {
-                let back = Write {
+                let write = Write {
                     after: old.as_deref().map(Arc::from),
                     change: Change {
                         before: write.change.after.clone(),
@@ -60,7 +60,7 @@ pub fn run_patch(patch: &PatchTask, desk: &FileToolState) -> FileToolResult {
                     ..(*write).clone()
                 };
                 // What has changed meanwhile is not ours any more.
-                let _ = run(&back, desk);
+                let _ = run(&write, state);
             }
             return result;
         }
@@ -83,7 +83,7 @@ fn joined(notes: impl IntoIterator<Item = LocalizedText>) -> Option<LocalizedTex
 /// The content of the file that is changed.
 fn current(write: &Write) -> Option<Vec<u8>> {
     let slot = FileSlot::open(&write.spot.path, MissingFolders::Fail).ok()?;
-    slot.file().ok()??.read(MOST).ok()
+    slot.file().ok()??.read(MAX_BYTES).ok()
 }
 
 enum WriteError {
@@ -100,39 +100,39 @@ impl From<io::Error> for WriteError {
 }
 
 /// Returns the old content.
-fn apply_change(write: &Write, desk: &FileToolState) -> Result<Option<Vec<u8>>, WriteError> {
+fn apply_change(write: &Write, state: &FileToolState) -> Result<Option<Vec<u8>>, WriteError> {
     let missing = if write.after.is_some() { MissingFolders::Create } else { MissingFolders::Fail };
     let slot = FileSlot::open(&write.spot.path, missing)?;
     if let (Some(obstacle), Some(after)) = (write.obstacle, &write.after) {
-        return replace_obstacle(write, obstacle, after, &slot, desk).map(|()| None);
+        return replace_obstacle(write, obstacle, after, &slot, state).map(|()| None);
     }
     let mut there = slot.file()?;
-    let old = there.as_mut().map(|there| there.read(MOST)).transpose()?;
+    let old = there.as_mut().map(|there| there.read(MAX_BYTES)).transpose()?;
     let old = old.map(|old| match std::str::from_utf8(&old) {
-        Ok(_) => unsaved_text(write, desk).unwrap_or(old),
+        Ok(_) => unsaved_text(write, state).unwrap_or(old),
         Err(_) => old,
     });
     if old.as_deref().map(digest) != write.change.before {
         return Err(WriteError::Changed);
     }
     if there.as_ref().is_some_and(ExistingFile::is_read_only) {
-        let say = words::READ_ONLY.with("path", write.spot.shown.as_str());
+        let say = phrases::READ_ONLY.with("path", write.spot.shown.as_str());
         return Err(WriteError::Message(Box::new(say)));
     }
-    if let (Some(old), Some(kept)) = (&old, &desk.backups) {
+    if let (Some(old), Some(kept)) = (&old, &state.backups) {
         kept.save(old).map_err(|error| {
-            let say = words::NOT_KEPT.with("path", write.spot.shown.as_str());
+            let say = phrases::NOT_KEPT.with("path", write.spot.shown.as_str());
             WriteError::Message(Box::new(say.with("why", error.to_string())))
         })?;
     }
-    if let (Some(journal), Some(folder)) = (&desk.journal, write.spot.path.parent()) {
+    if let (Some(journal), Some(folder)) = (&state.journal, write.spot.path.parent()) {
         journal.record(folder);
     }
     if let (true, Some(old)) = (write.backup, &old) {
         back_up(write, old)?;
     }
     if let Some(after) = &write.after
-        && write_by_host(write, after, desk)?
+        && write_by_host(write, after, state)?
     {
         if write.change.executable && there.is_none() {
             slot.make_executable()?;
@@ -154,19 +154,19 @@ fn apply_change(write: &Write, desk: &FileToolState) -> Result<Option<Vec<u8>>, 
 }
 
 /// The text of the file in an editor.
-fn unsaved_text(write: &Write, desk: &FileToolState) -> Option<Vec<u8>> {
-    let host = desk.read_tracker.writing_host().filter(|_| write.spot.inside)?;
+fn unsaved_text(write: &Write, state: &FileToolState) -> Option<Vec<u8>> {
+    let host = state.read_tracker.writing_host().filter(|_| write.spot.inside)?;
     host.read(&write.spot.path).map(String::into_bytes)
 }
 
 /// Whether an editor wrote the file.
-fn write_by_host(write: &Write, after: &[u8], desk: &FileToolState) -> Result<bool, WriteError> {
-    let host = desk.read_tracker.writing_host().filter(|_| write.spot.inside);
+fn write_by_host(write: &Write, after: &[u8], state: &FileToolState) -> Result<bool, WriteError> {
+    let host = state.read_tracker.writing_host().filter(|_| write.spot.inside);
     let (Some(host), Ok(text)) = (host, std::str::from_utf8(after)) else { return Ok(false) };
     match host.write(&write.spot.path, text) {
         Ok(()) => Ok(true),
         Err(why) => {
-            let say = words::EDITOR_NOT_WRITTEN.with("path", write.spot.shown.as_str());
+            let say = phrases::EDITOR_NOT_WRITTEN.with("path", write.spot.shown.as_str());
             Err(WriteError::Message(Box::new(say.with("why", why))))
         }
     }
@@ -178,9 +178,9 @@ fn replace_obstacle(
     obstacle: Obstacle,
     after: &[u8],
     slot: &FileSlot,
-    desk: &FileToolState,
+    state: &FileToolState,
 ) -> Result<(), WriteError> {
-    if let (Some(journal), Some(folder)) = (&desk.journal, write.spot.path.parent()) {
+    if let (Some(journal), Some(folder)) = (&state.journal, write.spot.path.parent()) {
         journal.record(folder);
     }
     match slot.write_over(after, obstacle) {

@@ -69,14 +69,14 @@ impl TestSummary {
 }
 
 /// `cargo test` and nextest.
-pub(super) fn cargo(run: &FinishedCommand<'_>) -> Option<Items> {
+pub(super) fn cargo(command: &FinishedCommand<'_>) -> Option<Items> {
     let runs = ["test", "t", "nextest", "run"];
-    subcommand(run.args).filter(|(name, _)| runs.contains(name))?;
+    subcommand(command.args).filter(|(name, _)| runs.contains(name))?;
     let mut summary = TestSummary::default();
     let mut counted = false;
     // The failure whose message is being read.
     let mut open: Option<String> = None;
-    for line in run.stdout.lines() {
+    for line in command.stdout.lines() {
         if let Some(counts) = line.strip_prefix("test result: ") {
             counted = true;
             summary.passed += count(counts, " passed");
@@ -101,7 +101,7 @@ pub(super) fn cargo(run: &FinishedCommand<'_>) -> Option<Items> {
             failure.say(line);
         }
     }
-    if counted { Some(summary.into_items()) } else { nextest(run) }
+    if counted { Some(summary.into_items()) } else { nextest(command) }
 }
 
 /// `thread 'a::b' panicked at src/a.rs:7:9:`, with a number after the name in recent
@@ -113,10 +113,10 @@ fn panic_location(line: &str) -> Option<(&str, &str, u64)> {
     Some((name, at.file, at.line))
 }
 
-fn nextest(run: &FinishedCommand<'_>) -> Option<Items> {
+fn nextest(command: &FinishedCommand<'_>) -> Option<Items> {
     let mut summary = TestSummary::default();
     let mut counted = false;
-    for line in run.stderr.lines().map(str::trim_start) {
+    for line in command.stderr.lines().map(str::trim_start) {
         if line.starts_with("Summary [") {
             counted = true;
             let counts = line.split_once("run:").map_or(line, |(_, counts)| counts);
@@ -139,8 +139,8 @@ fn nextest(run: &FinishedCommand<'_>) -> Option<Items> {
 }
 
 /// pytest: the last line counts, the short summary names.
-pub(super) fn pytest(run: &FinishedCommand<'_>) -> Option<Items> {
-    let lines = || run.stdout.lines();
+pub(super) fn pytest(command: &FinishedCommand<'_>) -> Option<Items> {
+    let lines = || command.stdout.lines();
     let counts = lines().rev().find(|line| {
         let line = line.trim_matches('=').trim();
         line.contains(" in ")

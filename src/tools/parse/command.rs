@@ -28,7 +28,9 @@ const DEEP: usize = 4;
 
 /// The program's plain name and its args, wrappers taken off.
 pub(super) fn unwrap_command<'a>(program: &str, args: &'a [String]) -> (String, &'a [String]) {
-    let (mut program, mut args) = (program_name(program), args);
+    let mut program = program_name(program);
+    let mut args = args;
+
     for _ in 0..DEEP {
         let Some((_, wrapped)) = WRAPPERS.iter().find(|(name, _)| *name == program) else { break };
         let Some(at) = wrapped(args) else { break };

@@ -36,23 +36,23 @@ const CARGO_ENDS: &[&str] =
     &["could not compile", "aborting due to", "build failed", "test failed"];
 
 /// Cargo and rustc, in the human-readable form or as JSON lines.
-pub(super) fn rust(run: &FinishedCommand<'_>) -> Option<Items> {
+pub(super) fn rust(command: &FinishedCommand<'_>) -> Option<Items> {
     let checks = ["check", "build", "clippy", "fix", "doc", "rustc"];
-    let judged = run.program != "cargo"
-        || subcommand(run.args).is_some_and(|(name, _)| checks.contains(&name));
-    if run.args.iter().any(|arg| arg.contains("format=json")) {
-        let lines = run.stdout.lines().chain(run.stderr.lines());
+    let judged = command.program != "cargo"
+        || subcommand(command.args).is_some_and(|(name, _)| checks.contains(&name));
+    if command.args.iter().any(|arg| arg.contains("format=json")) {
+        let lines = command.stdout.lines().chain(command.stderr.lines());
         let items: Items = lines.filter_map(rust_json).collect();
-        return items.unless_empty(judged && run.exit == Some(0));
+        return items.unless_empty(judged && command.exit == Some(0));
     }
     let mut items = Items::default();
     let mut open: Option<Diagnostic<'_>> = None;
-    let mut close = |open: &mut Option<Diagnostic<'_>>| {
-        if let Some(found) = open.take().filter(is_worth_listing) {
+    let mut close = |diagnostic: &mut Option<Diagnostic<'_>>| {
+        if let Some(found) = diagnostic.take().filter(is_worth_listing) {
             items.push(found.to_item());
         }
     };
-    for line in run.stderr.lines() {
+    for line in command.stderr.lines() {
         if let Some(found) = rust_header(line) {
             close(&mut open);
             open = Some(found);
@@ -66,7 +66,7 @@ pub(super) fn rust(run: &FinishedCommand<'_>) -> Option<Items> {
         }
     }
     close(&mut open);
-    items.unless_empty(judged && run.exit == Some(0))
+    items.unless_empty(judged && command.exit == Some(0))
 }
 
 /// `error[E0308]: mismatched types`, `warning: unused variable`.
@@ -85,10 +85,10 @@ fn rust_header(line: &str) -> Option<Diagnostic<'_>> {
 }
 
 /// Has a location, or a message that is not a summary.
-fn is_worth_listing(found: &Diagnostic<'_>) -> bool {
-    let summary = CARGO_ENDS.iter().any(|end| found.message.contains(end))
-        || found.message.contains(" generated ");
-    found.file.is_some() || !summary
+fn is_worth_listing(diagnostic: &Diagnostic<'_>) -> bool {
+    let summary = CARGO_ENDS.iter().any(|end| diagnostic.message.contains(end))
+        || diagnostic.message.contains(" generated ");
+    diagnostic.file.is_some() || !summary
 }
 
 fn rust_json(line: &str) -> Option<Value> {
@@ -102,7 +102,7 @@ fn rust_json(line: &str) -> Option<Value> {
         message["level"].as_str().filter(|level| ["error", "warning"].contains(level))?;
     let spans = message["spans"].as_array().map(Vec::as_slice).unwrap_or_default();
     let span = spans.iter().find(|span| span["is_primary"] == true);
-    let found = Diagnostic {
+    let diagnostic = Diagnostic {
         file: span.and_then(|span| span["file_name"].as_str()),
         line: span.and_then(|span| span["line_start"].as_u64()),
         column: span.and_then(|span| span["column_start"].as_u64()),
@@ -110,13 +110,13 @@ fn rust_json(line: &str) -> Option<Value> {
         code: message["code"]["code"].as_str(),
         message: message["message"].as_str()?,
     };
-    is_worth_listing(&found).then(|| found.to_item())
+    is_worth_listing(&diagnostic).then(|| diagnostic.to_item())
 }
 
 /// `a.ts(12,5): error TS2322: …`, or `a.ts:12:5 - error TS2322: …`.
-pub(super) fn typescript(run: &FinishedCommand<'_>) -> Option<Items> {
-    let items: Items = run.stdout.lines().filter_map(typescript_line).collect();
-    items.unless_empty(run.program.ends_with("tsc") && run.exit == Some(0))
+pub(super) fn typescript(command: &FinishedCommand<'_>) -> Option<Items> {
+    let items: Items = command.stdout.lines().filter_map(typescript_line).collect();
+    items.unless_empty(command.program.ends_with("tsc") && command.exit == Some(0))
 }
 
 fn typescript_line(line: &str) -> Option<Value> {
@@ -142,7 +142,7 @@ fn typescript_line(line: &str) -> Option<Value> {
         }
     };
     let code = format!("TS{code}");
-    let found = Diagnostic {
+    let diagnostic = Diagnostic {
         file: Some(file),
         line: line_of,
         column,
@@ -150,13 +150,13 @@ fn typescript_line(line: &str) -> Option<Value> {
         code: Some(&code),
         message,
     };
-    Some(found.to_item())
+    Some(diagnostic.to_item())
 }
 
 /// `go build`, `go vet`: `./a.go:10:2: undefined: x`, sometimes after `vet: `.
-pub(super) fn go(run: &FinishedCommand<'_>) -> Option<Items> {
+pub(super) fn go(command: &FinishedCommand<'_>) -> Option<Items> {
     let mut items = Items::default();
-    for line in run.stderr.lines().chain(run.stdout.lines()) {
+    for line in command.stderr.lines().chain(command.stdout.lines()) {
         let line = line.strip_prefix("vet: ").unwrap_or(line);
         let Some(at) = position(line).filter(|at| at.file.ends_with(".go")) else { continue };
         items.push(
@@ -171,14 +171,14 @@ pub(super) fn go(run: &FinishedCommand<'_>) -> Option<Items> {
             .to_item(),
         );
     }
-    let judged = subcommand(run.args).is_some_and(|(name, _)| ["vet", "build"].contains(&name));
-    items.unless_empty(judged && run.program == "go" && run.exit == Some(0))
+    let judged = subcommand(command.args).is_some_and(|(name, _)| ["vet", "build"].contains(&name));
+    items.unless_empty(judged && command.program == "go" && command.exit == Some(0))
 }
 
 /// `file:line:column: severity: message`, the column at times missing.
-pub(super) fn compiler(run: &FinishedCommand<'_>) -> Option<Items> {
+pub(super) fn compiler(command: &FinishedCommand<'_>) -> Option<Items> {
     let mut items = Items::default();
-    for line in run.stderr.lines().chain(run.stdout.lines()) {
+    for line in command.stderr.lines().chain(command.stdout.lines()) {
         let Some(at) = position(line.trim_start()) else { continue };
         let rest = at.rest.trim_start().trim_start_matches("- ").trim_start_matches("fatal ");
         let severity = ["error", "warning", "note"].iter().find_map(|word| {

@@ -7,18 +7,18 @@ use super::items::{FinishedCommand, Items};
 use super::search::has_option;
 
 /// `rg --files`, `grep -l`.
-pub(super) fn matching_files(run: &FinishedCommand<'_>) -> Option<Items> {
+pub(super) fn matching_files(command: &FinishedCommand<'_>) -> Option<Items> {
     let names = ["files", "files-with-matches", "files-without-match"];
-    let short = if run.program == "rg" { "l" } else { "lL" };
-    if !has_option(run.args, short, &names) || has_option(run.args, "", &["json"]) {
+    let short = if command.program == "rg" { "l" } else { "lL" };
+    if !has_option(command.args, short, &names) || has_option(command.args, "", &["json"]) {
         return None;
     }
-    paths(run.stdout).unless_empty(run.exit == Some(1) && run.stderr.trim().is_empty())
+    paths(command.stdout).unless_empty(command.exit == Some(1) && command.stderr.trim().is_empty())
 }
 
 /// `git ls-files`, `git ls-tree`, and what takes `--name-only`.
-pub(super) fn git_files(run: &FinishedCommand<'_>) -> Option<Items> {
-    let (name, args) = subcommand(run.args)?;
+pub(super) fn git_files(command: &FinishedCommand<'_>) -> Option<Items> {
+    let (name, args) = subcommand(command.args)?;
     let names_only = has_flag(args, "", &["name-only"]);
     match name {
         "ls-files" | "ls-tree" => {}
@@ -27,9 +27,9 @@ pub(super) fn git_files(run: &FinishedCommand<'_>) -> Option<Items> {
         _ => return None,
     }
     let path = |line: &str| line.split_once('\t').map_or(line, |(_, path)| path).to_owned();
-    let lines = run.stdout.split(['\n', '\0']).filter(|line| !line.is_empty());
+    let lines = command.stdout.split(['\n', '\0']).filter(|line| !line.is_empty());
     let items: Items = lines.map(|line| json!({ "path": path(line) })).collect();
-    items.unless_empty(run.exit == Some(0))
+    items.unless_empty(command.exit == Some(0))
 }
 
 fn paths(text: &str) -> Items {

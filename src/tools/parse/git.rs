@@ -29,13 +29,13 @@ const HEADINGS: &[(&str, &str)] = &[
 ];
 
 /// `git status`, in all its forms.
-pub(super) fn status(run: &FinishedCommand<'_>) -> Option<Items> {
-    let (_, args) = subcommand(run.args).filter(|(name, _)| *name == "status")?;
-    if run.exit != Some(0) {
+pub(super) fn status(command: &FinishedCommand<'_>) -> Option<Items> {
+    let (_, args) = subcommand(command.args).filter(|(name, _)| *name == "status")?;
+    if command.exit != Some(0) {
         return None;
     }
-    let nul = run.stdout.contains('\0');
-    let mut lines = run.stdout.split(if nul { '\0' } else { '\n' });
+    let nul = command.stdout.contains('\0');
+    let mut lines = command.stdout.split(if nul { '\0' } else { '\n' });
     if args.iter().any(|arg| arg == "--porcelain=v2" || arg == "--porcelain=2") {
         let mut items = Items::default();
         while let Some(line) = lines.next() {
@@ -57,14 +57,16 @@ pub(super) fn status(run: &FinishedCommand<'_>) -> Option<Items> {
         }
         return Some(items);
     }
-    status_long(run.stdout)
+    status_long(command.stdout)
 }
 
 /// `XY path`, `XY from -> path`; headers give nothing.
 fn status_short(line: &str, from: Option<&str>) -> Option<Value> {
     let (sides, path) = line.split_at_checked(3)?;
     let mut sides = sides.chars();
-    let (index, tree) = (sides.next()?, sides.next()?);
+    let index = sides.next()?;
+    let tree = sides.next()?;
+
     if index == '#' {
         return None;
     }
@@ -136,14 +138,14 @@ fn status_long(text: &str) -> Option<Items> {
 }
 
 /// `git log`, one line a commit or in full; also `reflog`, `shortlog` aside.
-pub(super) fn log(run: &FinishedCommand<'_>) -> Option<Items> {
-    subcommand(run.args).filter(|(name, _)| ["log", "reflog", "rev-list"].contains(name))?;
-    if run.exit != Some(0) {
+pub(super) fn log(command: &FinishedCommand<'_>) -> Option<Items> {
+    subcommand(command.args).filter(|(name, _)| ["log", "reflog", "rev-list"].contains(name))?;
+    if command.exit != Some(0) {
         return None;
     }
-    let lines = run.stdout.lines().map(without_graph).filter(|line| !line.trim().is_empty());
-    if run.stdout.lines().any(|line| without_graph(line).starts_with("commit ")) {
-        return Some(log_full(run.stdout));
+    let lines = command.stdout.lines().map(without_graph).filter(|line| !line.trim().is_empty());
+    if command.stdout.lines().any(|line| without_graph(line).starts_with("commit ")) {
+        return Some(log_full(command.stdout));
     }
     let mut items = Items::default();
     for line in lines {
@@ -205,30 +207,34 @@ fn is_hash(word: &str) -> bool {
 }
 
 /// Lines added and removed: from `--stat` and its relatives, or counted in a patch.
-pub(super) fn diff_stat(run: &FinishedCommand<'_>) -> Option<Items> {
-    let (name, args) = subcommand(run.args)?;
-    if !["diff", "show", "log", "diff-tree"].contains(&name) || run.exit.is_none_or(|exit| exit > 1)
+pub(super) fn diff_stat(command: &FinishedCommand<'_>) -> Option<Items> {
+    let (name, args) = subcommand(command.args)?;
+    if !["diff", "show", "log", "diff-tree"].contains(&name)
+        || command.exit.is_none_or(|exit| exit > 1)
     {
         return None;
     }
     let numbers = has_flag(args, "", &["numstat"]);
     if numbers {
-        return run.stdout.lines().filter_map(numstat).collect::<Items>().unless_empty(true);
+        return command.stdout.lines().filter_map(numstat).collect::<Items>().unless_empty(true);
     }
     if has_flag(args, "", &["shortstat"]) {
-        return run.stdout.lines().filter_map(summary).collect::<Items>().unless_empty(true);
+        return command.stdout.lines().filter_map(summary).collect::<Items>().unless_empty(true);
     }
     if has_flag(args, "", &["stat", "compact-summary"]) {
-        return run.stdout.lines().filter_map(stat).collect::<Items>().unless_empty(true);
+        return command.stdout.lines().filter_map(stat).collect::<Items>().unless_empty(true);
     }
-    let patch = run.whole && run.stdout.contains("diff --git ") && name != "log";
-    patch.then(|| count_patch(run.stdout))
+    let patch = command.whole && command.stdout.contains("diff --git ") && name != "log";
+    patch.then(|| count_patch(command.stdout))
 }
 
 /// `10\t2\tpath`; a binary file has dashes.
 fn numstat(line: &str) -> Option<Value> {
     let mut fields = line.splitn(3, '\t');
-    let (added, removed, path) = (fields.next()?, fields.next()?, fields.next()?);
+    let added = fields.next()?;
+    let removed = fields.next()?;
+    let path = fields.next()?;
+
     match (added.parse::<u64>(), removed.parse::<u64>()) {
         (Ok(added), Ok(removed)) => {
             Some(json!({ "path": path, "added": added, "removed": removed }))
@@ -261,7 +267,9 @@ fn summary(line: &str) -> Option<Value> {
         number(part).map(|(count, _)| count)
     };
     let files = count(" changed")?;
-    let (added, removed) = (count("insertion").unwrap_or(0), count("deletion").unwrap_or(0));
+    let added = count("insertion").unwrap_or(0);
+    let removed = count("deletion").unwrap_or(0);
+
     Some(json!({ "files": files, "added": added, "removed": removed }))
 }
 

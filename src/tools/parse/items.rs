@@ -5,10 +5,10 @@ use serde_json::Value;
 use avocet_core::protocol::ParsedOutput;
 
 /// The number of listed items at most; the total is counted on.
-pub(super) const ITEMS_MOST: usize = 50;
+pub(super) const MAX_ITEMS: usize = 50;
 
 /// Characters of one text in an item.
-pub(super) const TEXT_MOST: usize = 240;
+pub(super) const MAX_TEXT: usize = 240;
 
 /// A command that has run, and its output.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub(super) struct Items {
 impl Items {
     pub fn push(&mut self, item: Value) {
         self.total += 1;
-        if self.items.len() < ITEMS_MOST {
+        if self.items.len() < MAX_ITEMS {
             self.items.push(item);
         }
     }
@@ -62,7 +62,7 @@ impl FromIterator<Value> for Items {
 
 /// The text, cut where it is too long for an item.
 pub(super) fn clip(text: &str) -> String {
-    avocet_core::text::cut(text.trim_end(), TEXT_MOST)
+    avocet_core::text::cut(text.trim_end(), MAX_TEXT)
 }
 
 /// An object of the fields that are there.

@@ -22,10 +22,10 @@ struct TestReport<'t> {
     file: Option<&'t str>,
 }
 
-pub(super) fn read(run: &FinishedCommand<'_>) -> Option<Items> {
+pub(super) fn read(command: &FinishedCommand<'_>) -> Option<Items> {
     let mut report = TestReport::default();
     // Jest reports on stderr, the others on stdout.
-    for line in run.stdout.lines().chain(run.stderr.lines()) {
+    for line in command.stdout.lines().chain(command.stderr.lines()) {
         report.line(line);
     }
     let TestReport { summary, counted, .. } = report;

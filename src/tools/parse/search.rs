@@ -65,28 +65,29 @@ enum Style<'a> {
     FilePerLine,
 }
 
-pub(super) fn read(run: &FinishedCommand<'_>) -> Option<Items> {
-    let args = match run.program {
-        "git" => subcommand(run.args).filter(|(name, _)| *name == "grep")?.1,
-        _ => run.args,
+pub(super) fn read(command: &FinishedCommand<'_>) -> Option<Items> {
+    let args = match command.program {
+        "git" => subcommand(command.args).filter(|(name, _)| *name == "grep")?.1,
+        _ => command.args,
     };
-    if has_option(args, "clqVhI", OTHER_OUTPUT) || run.program != "rg" && has_option(args, "L", &[])
+    if has_option(args, "clqVhI", OTHER_OUTPUT)
+        || command.program != "rg" && has_option(args, "L", &[])
     {
         return None;
     }
-    let nothing = run.exit == Some(1) && run.stderr.trim().is_empty();
-    if run.stdout.trim().is_empty() {
+    let nothing = command.exit == Some(1) && command.stderr.trim().is_empty();
+    if command.stdout.trim().is_empty() {
         return nothing.then(Items::default);
     }
     if has_option(args, "", &["json"]) {
-        return Some(run.stdout.lines().filter_map(json_line).collect());
+        return Some(command.stdout.lines().filter_map(json_line).collect());
     }
     let columns = has_option(args, "", &["column", "vimgrep"]);
     let numbered = columns || has_option(args, "n", &["line-number"]);
-    let style = style(run.program, args);
+    let style = style(command.program, args);
     let mut heading = None;
     let mut items = Items::default();
-    for line in run.stdout.lines().filter(|line| !line.is_empty() && *line != "--") {
+    for line in command.stdout.lines().filter(|line| !line.is_empty() && *line != "--") {
         let found = if numbered {
             numbered_line(line, &style, columns, heading)
         } else {

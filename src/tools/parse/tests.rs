@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::items::{ITEMS_MOST, TEXT_MOST};
+use super::items::{MAX_ITEMS, MAX_TEXT};
 use super::*;
 
 /// The facts in a command's output: kind, total, items.
@@ -96,9 +96,9 @@ mod searches {
     fn long_lists_and_long_lines_are_truncated_and_the_total_is_exact() {
         let out: String = (0..200).map(|n| format!("a.rs:{n}:{}\n", "长".repeat(500))).collect();
         let (_, total, items) = parse_ok("rg -n x", &out).expect("matches");
-        assert_eq!((total, items.as_array().map(Vec::len)), (200, Some(ITEMS_MOST)));
+        assert_eq!((total, items.as_array().map(Vec::len)), (200, Some(MAX_ITEMS)));
         let text = items[0]["text"].as_str().expect("a text");
-        assert_eq!(text.chars().count(), TEXT_MOST + 1);
+        assert_eq!(text.chars().count(), MAX_TEXT + 1);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::workspace::WorkspaceRules;
 use avocet_safety::repository;
 
 /// Layers kept at once.
-const MOST: usize = 32;
+const MAX_LAYERS: usize = 32;
 
 #[derive(Debug, Default)]
 pub(super) struct LayerCache(Mutex<LayerCacheState>);
@@ -47,9 +47,9 @@ struct CachedLayer {
 
 impl LayerCache {
     /// Whether every place of credentials that is known of is closed to readers.
-    pub fn hides_all_credentials(&self, places: &SandboxPaths) -> bool {
+    pub fn hides_all_credentials(&self, paths: &SandboxPaths) -> bool {
         let mut kept = self.lock_state();
-        kept.refresh(places, std::slice::from_ref(&places.workspace));
+        kept.refresh(paths, std::slice::from_ref(&paths.workspace));
         let folders = kept.folders.iter().all(|folder| folder.workspace.is_complete);
         folders && kept.system.as_ref().is_some_and(|trees| trees.hides_all_credentials)
     }
@@ -68,18 +68,18 @@ impl LayerCache {
     pub fn layer(
         &self,
         kernel: Kernel,
-        places: &SandboxPaths,
+        paths: &SandboxPaths,
         profile: &Profile,
         temp: &StepTempFolder,
     ) -> Result<Arc<Layer>, String> {
         let mut kept = self.lock_state();
         let roots = match profile {
-            Profile::Read { readable, .. } => outermost(&places.workspace, readable),
+            Profile::Read { readable, .. } => outermost(&paths.workspace, readable),
             Profile::Work { .. } => Vec::new(),
         };
         match profile {
-            Profile::Read { .. } => kept.refresh(places, &roots),
-            Profile::Work { .. } => kept.refresh_approved(places),
+            Profile::Read { .. } => kept.refresh(paths, &roots),
+            Profile::Work { .. } => kept.refresh_approved(paths),
         }
         if let Some(layer) = kept.find_layer(profile, temp.stable_path()) {
             return Ok(layer);
@@ -87,16 +87,16 @@ impl LayerCache {
         let mut around = Vec::new();
         let (layer, files) = match profile {
             Profile::Read { .. } => {
-                let run = startable(places, profile);
-                let layer = kept.build_read_layer(places, &roots, profile, &run, temp)?;
+                let run = startable(paths, profile);
+                let layer = kept.build_read_layer(paths, &roots, profile, &run, temp)?;
                 let indexes = roots.iter().map(|root| root.join(INDEX));
                 (layer, run.iter().cloned().chain(indexes).collect::<Vec<PathBuf>>())
             }
             Profile::Work { opened, writes, private, named, around: entered, .. } => {
                 let opened_trees =
-                    opened.iter().map(|path| readable_paths::cover_opened(path, places));
+                    opened.iter().map(|path| readable_paths::cover_opened(path, paths));
                 let read: Vec<Trees> = opened_trees.collect();
-                let written = writes.iter().map(|path| readable_paths::cover_written(path, places));
+                let written = writes.iter().map(|path| readable_paths::cover_written(path, paths));
                 let write: Vec<Trees> = written.collect();
                 let layer = kept.build_work_layer(kernel, profile, (&read, &write), temp)?;
                 around = read.into_iter().chain(write).collect();
@@ -106,7 +106,7 @@ impl LayerCache {
         };
         let layer = Arc::new(layer);
         let files = files.into_iter().map(|path| (path.clone(), file_identity(&path))).collect();
-        if kept.layers.len() >= MOST {
+        if kept.layers.len() >= MAX_LAYERS {
             kept.layers.remove(0);
         }
         let (profile, lasting) = (profile.clone(), temp.stable_path().to_owned());
@@ -129,10 +129,10 @@ impl LayerCache {
 impl LayerCacheState {
     /// Checks whether anything changed that readers depend on, and forgets what was made
     /// from it.
-    fn refresh(&mut self, places: &SandboxPaths, roots: &[PathBuf]) {
+    fn refresh(&mut self, paths: &SandboxPaths, roots: &[PathBuf]) {
         let mut changed = false;
         if !self.system.as_ref().is_some_and(Trees::is_fresh) {
-            self.system = Some(Trees::for_system(places));
+            self.system = Some(Trees::for_system(paths));
             changed = true;
         }
         for root in roots {
@@ -143,7 +143,7 @@ impl LayerCacheState {
             if looked || !folder.trees.as_ref().is_some_and(Trees::is_fresh) {
                 let root = folder.workspace.root().to_owned();
                 folder.trees =
-                    Some(Trees::for_folder(&root, folder.workspace.closed_paths(), places));
+                    Some(Trees::for_folder(&root, folder.workspace.closed_paths(), paths));
                 changed = true;
             }
         }
@@ -163,26 +163,26 @@ impl LayerCacheState {
         &mut self.folders[at]
     }
 
-    fn refresh_approved(&mut self, places: &SandboxPaths) {
+    fn refresh_approved(&mut self, paths: &SandboxPaths) {
         if !self.approved.as_ref().is_some_and(Trees::is_fresh) {
-            self.approved = Some(Trees::for_approved(places));
+            self.approved = Some(Trees::for_approved(paths));
             self.layers.retain(|made| matches!(made.profile, Profile::Read { .. }));
         }
     }
 
     fn find_layer(&self, profile: &Profile, lasting: &Path) -> Option<Arc<Layer>> {
-        let same = |made: &&CachedLayer| {
-            made.profile == *profile
-                && made.temp_path == lasting
-                && made.files.iter().all(|(path, stamp)| file_identity(path) == *stamp)
-                && made.around.iter().all(Trees::is_fresh)
+        let same = |layer: &&CachedLayer| {
+            layer.profile == *profile
+                && layer.temp_path == lasting
+                && layer.files.iter().all(|(path, stamp)| file_identity(path) == *stamp)
+                && layer.around.iter().all(Trees::is_fresh)
         };
         self.layers.iter().rev().find(same).map(|made| Arc::clone(&made.layer))
     }
 
     fn build_read_layer(
         &self,
-        places: &SandboxPaths,
+        paths: &SandboxPaths,
         roots: &[PathBuf],
         profile: &Profile,
         run: &[PathBuf],
@@ -203,7 +203,7 @@ impl LayerCacheState {
             read.extend(trees.read.iter().cloned());
             if *compares {
                 let closed: Vec<&PathBuf> = folder.workspace.closed_paths().collect();
-                read.extend(tracked_files(root, &closed, places));
+                read.extend(tracked_files(root, &closed, paths));
             }
         }
         if *reads_git_settings {
@@ -214,8 +214,8 @@ impl LayerCacheState {
             let closed = folders.flat_map(|folder| folder.workspace.closed_paths());
             read.extend(closed.filter(|path| path.ends_with(".git/config")).cloned());
         }
-        read.extend(run.iter().flat_map(|program| places.installations_of(program)));
-        let mut list = places.program_folders();
+        read.extend(run.iter().flat_map(|program| paths.installations_of(program)));
+        let mut list = paths.program_folders();
         list.extend(roots.iter().chain(lists).cloned());
         landlock::read_layer(&ReadAccess { read: &read, list: &list, run })
     }
@@ -238,18 +238,22 @@ impl LayerCacheState {
         write.extend(writes.iter().flat_map(|trees| trees.read.iter().cloned()));
         read.extend(private.iter().cloned());
         write.extend(readable_paths::devices(devices));
-        let (network, signals) = (*network, *signals);
+        let network = *network;
+        let signals = *signals;
+
         let access = WorkAccess { read: &read, write: &write, named, around, network, signals };
         landlock::work_layer(kernel, &access)
     }
 }
 
 /// The programs a step that runs by itself may start.
-pub(super) fn startable(places: &SandboxPaths, profile: &Profile) -> Vec<PathBuf> {
+pub(super) fn startable(paths: &SandboxPaths, profile: &Profile) -> Vec<PathBuf> {
     let Profile::Read { programs, helpers, .. } = profile else { return Vec::new() };
-    let (trees, toolchains) = (places.program_trees(), places.rustup_toolchains());
-    let shelves = ProgramDirs { folders: &places.programs, toolchains: &toolchains, trees: &trees };
-    programs::startable(programs, helpers, shelves)
+    let trees = paths.program_trees();
+    let toolchains = paths.rustup_toolchains();
+
+    let dirs = ProgramDirs { folders: &paths.programs, toolchains: &toolchains, trees: &trees };
+    programs::startable(programs, helpers, dirs)
 }
 
 /// Where a repository keeps the list of its files. It is replaced when that changes.
@@ -257,8 +261,8 @@ const INDEX: &str = ".git/index";
 
 /// Those of the closed places of a folder that git tracks, and so compares. Where its list cannot
 /// be read, all of them.
-fn tracked_files(root: &Path, closed: &[&PathBuf], places: &SandboxPaths) -> Vec<PathBuf> {
-    let private = places.private_places();
+fn tracked_files(root: &Path, closed: &[&PathBuf], paths: &SandboxPaths) -> Vec<PathBuf> {
+    let private = paths.private_places();
     // git follows no link in the working tree.
     let may_open = |path: &PathBuf| {
         path.starts_with(root)

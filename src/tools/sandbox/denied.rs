@@ -72,7 +72,7 @@ const UNREACHABLE: &[&str] = &[
 /// How many lines before an error its path may be, and how many of each kind are named at
 /// most.
 const LINES_BEFORE: usize = 3;
-const MOST: usize = 3;
+const MAX_PATHS: usize = 3;
 
 /// Words for a failure of a write, in a line that names an existing file.
 const WRITES: &[&str] = &[
@@ -98,7 +98,7 @@ pub struct SandboxBounds {
 
 impl SandboxBounds {
     pub(super) fn new(
-        places: &SandboxPaths,
+        paths: &SandboxPaths,
         profile: &Profile,
         temp: &StepTempFolder,
     ) -> SandboxBounds {
@@ -110,19 +110,19 @@ impl SandboxBounds {
                 (opened.iter().chain(private).cloned().collect(), *network, false)
             }
         };
-        SandboxBounds { paths: places.clone(), writes, opened, network, is_read_only }
+        SandboxBounds { paths: paths.clone(), writes, opened, network, is_read_only }
     }
 
     /// What the output of a step that failed in `cwd` shows it was denied.
     pub fn find_denial(&self, words: &str, cwd: &Path) -> Option<SandboxDenial> {
-        let mut found = SandboxDenial::default();
+        let mut denial = SandboxDenial::default();
         let lines: Vec<&str> = words.lines().collect();
         for (at, line) in lines.iter().enumerate() {
             let low = line.to_lowercase();
             if !self.network && UNREACHABLE.iter().any(|word| low.contains(word)) {
-                found.network = true;
+                denial.network = true;
             }
-            found.possible |= PATHLESS.iter().any(|word| low.contains(word));
+            denial.possible |= PATHLESS.iter().any(|word| low.contains(word));
             if !REFUSED.iter().any(|word| low.contains(word)) {
                 continue;
             }
@@ -139,27 +139,27 @@ impl SandboxBounds {
                 .collect();
             match named.iter().find_map(|real| self.denied_access(real, writes)) {
                 Some((access, path)) if makes_folder && !path.exists() => {
-                    self.add(&mut found, access, &path.join(""));
+                    self.add(&mut denial, access, &path.join(""));
                 }
-                Some((access, path)) => self.add(&mut found, access, &path),
+                Some((access, path)) => self.add(&mut denial, access, &path),
                 // A path that the sandbox leaves open has failed for another reason.
-                None => found.possible |= named.is_empty(),
+                None => denial.possible |= named.is_empty(),
             }
         }
-        (found != SandboxDenial::default()).then_some(found)
+        (denial != SandboxDenial::default()).then_some(denial)
     }
 
-    fn add(&self, found: &mut SandboxDenial, access: DeniedAccess, path: &Path) {
+    fn add(&self, denial: &mut SandboxDenial, access: DeniedAccess, path: &Path) {
         if !self.is_read_only && !can_be_granted(path, &self.paths) {
-            found.possible = true;
+            denial.possible = true;
             return;
         }
         let list = match access {
-            DeniedAccess::Read => &mut found.reads,
-            DeniedAccess::Write => &mut found.writes,
+            DeniedAccess::Read => &mut denial.reads,
+            DeniedAccess::Write => &mut denial.writes,
         };
         let shown = path.to_string_lossy().into_owned();
-        if list.len() < MOST && !list.contains(&shown) {
+        if list.len() < MAX_PATHS && !list.contains(&shown) {
             list.push(shown);
         }
     }

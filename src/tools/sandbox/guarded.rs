@@ -13,7 +13,7 @@ use avocet_safety::{GuardedFiles, steering};
 
 mod reader;
 
-use reader::{Content, Files, MOST_FILES, REBASE, Reader};
+use reader::{Content, Files, MAX_FILES, REBASE, Reader};
 use reader::{is_folder, is_harmless, is_in_repository};
 
 /// The files as they were when the first of the steps that run now began.
@@ -237,7 +237,7 @@ impl RunningSteps {
             // There may be many build files: the outermost ones count.
             for (at, path) in found.files.iter().enumerate() {
                 let leaves = before.is_none_or(|before| before.unread.contains(path));
-                if at < found.followed + MOST_FILES || !leaves {
+                if at < found.followed + MAX_FILES || !leaves {
                     reader.add_found(path);
                 } else {
                     unread.insert(path.clone());
@@ -259,7 +259,7 @@ impl RunningSteps {
         }
         let now = self.read(find, Some(self)).files;
         let of = |files: &Files, path: &Path| files.get(path).map(|file| file.content.clone());
-        let mut done = PutBack::default();
+        let mut put_back = PutBack::default();
         let was_there =
             |path: &PathBuf| self.files.contains_key(path) || self.unread.contains(path);
         let new = now.keys().filter(|path| !was_there(path));
@@ -291,11 +291,11 @@ impl RunningSteps {
             let _ = was.map(|was| write(self.root_of(path), path, &was));
             // A file whose mode alone changed has no text to keep.
             let text = is.as_ref().filter(|_| !was_same_bytes).and_then(Content::text);
-            done.texts.extend(text.map(|text| (path.clone(), text.to_owned())));
-            done.paths.push(path.clone());
+            put_back.texts.extend(text.map(|text| (path.clone(), text.to_owned())));
+            put_back.paths.push(path.clone());
         }
-        done.paths.sort_unstable();
-        done
+        put_back.paths.sort_unstable();
+        put_back
     }
 
     /// Whether a step may not change a file.
@@ -371,14 +371,14 @@ fn remove(path: &Path) {
     let _ = FileSlot::open(path, MissingFolders::Fail).and_then(|slot| slot.remove_all());
 }
 
-fn write(root: &Path, path: &Path, was: &Content) -> std::io::Result<()> {
+fn write(root: &Path, path: &Path, content: &Content) -> std::io::Result<()> {
     let above: Vec<&Path> = path.ancestors().skip(1).take_while(|above| *above != root).collect();
     above.into_iter().rev().filter(|folder| !is_folder(folder)).for_each(remove);
     let slot = FileSlot::open(path, MissingFolders::Create)?;
-    if !matches!(was, Content::Large { .. }) {
+    if !matches!(content, Content::Large { .. }) {
         let _ = slot.remove_all();
     }
-    match was {
+    match content {
         Content::Large { .. } => Ok(()),
         Content::Link(target) => slot.link_to(target),
         Content::File { bytes, mode } => slot.create(bytes, *mode),

@@ -13,7 +13,7 @@ use super::readable_paths::SandboxPaths;
 use avocet_safety as safety;
 
 /// What of a folder of programs is looked through for links and scripts.
-const ENTRIES_MOST: usize = 4_000;
+const MAX_ENTRIES: usize = 4_000;
 
 /// Where systems keep programs and the interpreters that scripts of theirs name.
 const PROGRAM_TREES: &[&str] = &[
@@ -318,5 +318,5 @@ fn has_any(folder: &Path, names: &[&str]) -> bool {
 fn entries(folder: &Path) -> Vec<(PathBuf, FileType)> {
     let found = fs::read_dir(folder).into_iter().flatten().flatten();
     let kinds = found.filter_map(|entry| Some((entry.path(), entry.file_type().ok()?)));
-    kinds.take(ENTRIES_MOST).collect()
+    kinds.take(MAX_ENTRIES).collect()
 }

@@ -106,7 +106,9 @@ pub(super) fn work_layer(kernel: Kernel, working: &WorkAccess<'_>) -> Result<Lay
 /// Makes the layer that lets a step write to its own folder and nowhere else.
 pub(super) fn own_folder_layer(kernel: Kernel, temp: &Path) -> Result<Layer, String> {
     let writes = AccessFs::from_write(kernel.0);
-    let (ports, scopes) = (AccessNet::from_all(kernel.0), Scope::from_all(kernel.0));
+    let ports = AccessNet::from_all(kernel.0);
+    let scopes = Scope::from_all(kernel.0);
+
     let made = || -> Result<RulesetCreated, RulesetError> {
         let mut ruleset = Ruleset::default().handle_access(writes)?;
         if kernel.rights().ports {
@@ -126,15 +128,16 @@ pub(super) fn own_folder_layer(kernel: Kernel, temp: &Path) -> Result<Layer, Str
 pub(super) fn restrict(
     kernel: Kernel,
     layers: &[&Layer],
-    strict: Confinement,
+    confinement: Confinement,
 ) -> Result<(), String> {
-    let filter = seccomp::filter(strict, kernel.rights()).map_err(|error| error.to_string())?;
+    let filter =
+        seccomp::filter(confinement, kernel.rights()).map_err(|error| error.to_string())?;
     let filter = filter.ok_or("there is no filter for this processor")?;
     let missing = seccomp::missing_calls().map_err(|error| error.to_string())?;
     for layer in layers {
         enforce(layer.0.try_clone().map_err(|error| error.to_string())?)?;
     }
-    drop_capabilities(strict).map_err(|error| error.to_string())?;
+    drop_capabilities(confinement).map_err(|error| error.to_string())?;
     let filters = missing.iter().chain([&filter]);
     filters
         .into_iter()
@@ -155,10 +158,10 @@ const APPROVED_CAPABILITIES: CapabilitySet = CapabilitySet::DAC_READ_SEARCH
 /// Landlock, such as reading the environment of other processes. Reading stays, because
 /// root's workspace may hold files of others. No program gets them back: new privileges
 /// are off already.
-fn drop_capabilities(strict: Confinement) -> rustix::io::Result<()> {
+fn drop_capabilities(confinement: Confinement) -> rustix::io::Result<()> {
     let now = capabilities(None)?;
     let kept = now.permitted
-        & match strict {
+        & match confinement {
             Confinement::ReadOnly { .. } => CapabilitySet::DAC_READ_SEARCH,
             Confinement::Approved { .. } => APPROVED_CAPABILITIES,
         };

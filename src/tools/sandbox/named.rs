@@ -22,14 +22,14 @@ pub(super) struct UserOpenings {
 impl UserOpenings {
     pub fn new(
         launch: &Launch,
-        granted: Option<&SandboxOpening>,
+        opening: Option<&SandboxOpening>,
         paths: &SandboxPaths,
     ) -> UserOpenings {
         let mut openings = UserOpenings::default();
-        if granted.is_some() {
+        if opening.is_some() {
             openings.add_named(&launch.named, paths);
         }
-        let denied = match granted {
+        let denied = match opening {
             Some(SandboxOpening::Denied(denied)) => launch.opened.clone().merged(denied),
             Some(SandboxOpening::Named | SandboxOpening::Everything) | None => {
                 launch.opened.clone()

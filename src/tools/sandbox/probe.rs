@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::landlock::Kernel;
 use super::{Profile, Sandbox, SandboxBackend, SandboxSupport, seatbelt};
-use avocet_core::i18n::{Phrase, PhraseValue, sandbox as words};
+use avocet_core::i18n::{Phrase, PhraseValue, sandbox as phrases};
 
 /// A port that need not be open: a sandboxed call never gets to ask.
 const DISCARD: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9);
@@ -22,8 +22,8 @@ pub(super) fn detect(sandbox: &Sandbox) -> SandboxSupport {
         None if cfg!(target_os = "macos") && Path::new(seatbelt::PROGRAM).is_file() => {
             SandboxSupport::Available(SandboxBackend::Program)
         }
-        None if cfg!(target_os = "linux") => SandboxSupport::Unavailable(words::NO_KERNEL.into()),
-        None => SandboxSupport::Unavailable(words::NO_SYSTEM.into()),
+        None if cfg!(target_os = "linux") => SandboxSupport::Unavailable(phrases::NO_KERNEL.into()),
+        None => SandboxSupport::Unavailable(phrases::NO_SYSTEM.into()),
     }
 }
 
@@ -61,8 +61,8 @@ pub(super) fn probe_kernel(sandbox: &Sandbox, kernel: Kernel) -> SandboxSupport 
     };
     match tried() {
         Ok(None) => SandboxSupport::Available(means),
-        Ok(Some(what)) => SandboxSupport::Unavailable(words::LEAKS.with("what", what)),
-        Err(why) => SandboxSupport::Unavailable(words::FAULT.with("why", why)),
+        Ok(Some(what)) => SandboxSupport::Unavailable(phrases::LEAKS.with("what", what)),
+        Err(why) => SandboxSupport::Unavailable(phrases::FAULT.with("why", why)),
     }
 }
 
@@ -77,15 +77,15 @@ fn find_leak(outside: &Path, file: &Path, (temp, is_open): (&Path, bool)) -> Opt
         done.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
     };
     let trials = [
-        (words::TRIED_WRITE, refused(fs::write(outside.join("new"), ""))),
-        (words::TRIED_WRITE, refused(fs::write(file, "changed"))),
-        (words::TRIED_READ, is_open || refused(fs::read(file).map(drop))),
+        (phrases::TRIED_WRITE, refused(fs::write(outside.join("new"), ""))),
+        (phrases::TRIED_WRITE, refused(fs::write(file, "changed"))),
+        (phrases::TRIED_READ, is_open || refused(fs::read(file).map(drop))),
         (
-            words::TRIED_CHANGE,
+            phrases::TRIED_CHANGE,
             refused(fs::set_permissions(file, fs::Permissions::from_mode(0o777))),
         ),
-        (words::TRIED_CONNECT, refused(TcpStream::connect(DISCARD).map(drop))),
-        (words::TRIED_TEMP, fs::write(temp.join("own"), "").is_ok()),
+        (phrases::TRIED_CONNECT, refused(TcpStream::connect(DISCARD).map(drop))),
+        (phrases::TRIED_TEMP, fs::write(temp.join("own"), "").is_ok()),
     ];
     trials.into_iter().find(|(_, as_it_must)| !as_it_must).map(|(what, _)| what)
 }

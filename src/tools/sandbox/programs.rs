@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Scripts name an interpreter that may be a script; the system follows so many.
-const MOST_DEPTH: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// Bytes at the start of a file that say how it is started.
 const HEAD: u64 = 4096;
@@ -29,15 +29,15 @@ pub(super) struct ProgramDirs<'a> {
 pub(super) fn startable(
     starts: &[PathBuf],
     helpers: &[PathBuf],
-    shelves: ProgramDirs<'_>,
+    dirs: ProgramDirs<'_>,
 ) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    starts.iter().for_each(|path| add(path, shelves, 0, &mut found));
+    starts.iter().for_each(|path| add(path, dirs, 0, &mut found));
     for helper in helpers {
         if helper.is_dir() {
             found.push(helper.clone());
         } else {
-            add(helper, shelves, 0, &mut found);
+            add(helper, dirs, 0, &mut found);
         }
     }
     found.sort_unstable();
@@ -48,7 +48,7 @@ pub(super) fn startable(
 /// The interpreters of a script, followed recursively: `.venv/bin/pytest` names `.venv/bin/python`.
 pub(super) fn interpreters_of(program: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = vec![program.to_owned()];
-    for depth in 0..MOST_DEPTH {
+    for depth in 0..MAX_DEPTH {
         let Some(script) = found.get(depth) else { break };
         let head = head(script);
         let named = head.strip_prefix(b"#!").map(|line| interpreters(line, folders));
@@ -57,32 +57,32 @@ pub(super) fn interpreters_of(program: &Path, folders: &[PathBuf]) -> Vec<PathBu
     found.split_off(1)
 }
 
-fn add(path: &Path, shelves: ProgramDirs<'_>, depth: usize, found: &mut Vec<PathBuf>) {
+fn add(path: &Path, dirs: ProgramDirs<'_>, depth: usize, found: &mut Vec<PathBuf>) {
     let Ok(real) = path.canonicalize() else { return };
     let is_proxy = real.file_name().is_some_and(|name| name == "rustup");
-    if is_proxy && shelves.toolchains.is_dir() {
-        found.push(shelves.toolchains.to_owned());
+    if is_proxy && dirs.toolchains.is_dir() {
+        found.push(dirs.toolchains.to_owned());
         // A proxy may need no loader where the program it runs does.
         found.extend(system_loader());
     }
     if let Some(manager) = version_manager_root(&real) {
         found.push(manager.to_owned());
-        found.extend(shelves.trees.iter().cloned());
+        found.extend(dirs.trees.iter().cloned());
     }
     if found.contains(&real) {
         return;
     }
     let head = head(&real);
     found.push(real);
-    if depth >= MOST_DEPTH {
+    if depth >= MAX_DEPTH {
         return;
     }
     if let Some(line) = head.strip_prefix(b"#!") {
-        for interpreter in interpreters(line, shelves.folders) {
-            add(&interpreter, shelves, depth + 1, found);
+        for interpreter in interpreters(line, dirs.folders) {
+            add(&interpreter, dirs, depth + 1, found);
         }
     } else if let Some(loader) = loader(&head) {
-        add(&loader, shelves, depth + 1, found);
+        add(&loader, dirs, depth + 1, found);
     }
 }
 
@@ -141,7 +141,9 @@ fn loader(head: &[u8]) -> Option<PathBuf> {
     let (table, size, count) = if wide { (0x20, 0x36, 0x38) } else { (0x1c, 0x2a, 0x2c) };
     let (offset, length, word) = if wide { (8, 32, 8) } else { (4, 16, 4) };
     let at = |value: u64| usize::try_from(value).ok();
-    let (first, step) = (at(number(table, word)?)?, at(number(size, 2)?)?);
+    let first = at(number(table, word)?)?;
+    let step = at(number(size, 2)?)?;
+
     (0..at(number(count, 2)?)?.min(64)).find_map(|index| {
         let entry = first.checked_add(index.checked_mul(step)?)?;
         if number(entry, 4)? != INTERPRETER {

@@ -15,7 +15,7 @@ use avocet_safety as safety;
 use avocet_safety::places::{self, PlaceRow, UserPath};
 
 /// A folder with more entries than this is not split up: it is allowed as a whole.
-const ENTRIES_MOST: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// A folder that changed this shortly before it was read may change again unseen: its
 /// time stamp is too coarse to tell.
@@ -68,8 +68,10 @@ pub(super) struct Trees {
 pub(super) type Stamp = (u64, u64, i128);
 
 impl Trees {
-    fn new(places: &SandboxPaths) -> Trees {
-        let (own, made) = (places.own.clone(), Some(SystemTime::now()));
+    fn new(paths: &SandboxPaths) -> Trees {
+        let own = paths.own.clone();
+        let made = Some(SystemTime::now());
+
         Trees {
             hides_all_credentials: true,
             own_folders: own,
@@ -163,7 +165,7 @@ impl Trees {
         }
         let before = read_stamp(folder);
         let leads_to_ours = self.own_folders.iter().any(|own| own.starts_with(folder));
-        let most = if leads_to_ours { usize::MAX } else { ENTRIES_MOST };
+        let most = if leads_to_ours { usize::MAX } else { MAX_ENTRIES };
         let (Some(entries), Some(stamp)) = (entries(folder, most), before) else {
             // Not readable for us, so not for our children.
             return Vec::new();
@@ -179,8 +181,8 @@ impl Trees {
 
 impl SandboxPaths {
     /// Where a place of the user is on this machine; `None`: nowhere.
-    pub fn resolve_user_path(&self, spot: &UserPath) -> Option<PathBuf> {
-        spot.resolve(&self.home, &self.moved)
+    pub fn resolve_user_path(&self, path: &UserPath) -> Option<PathBuf> {
+        path.resolve(&self.home, &self.moved)
     }
 
     fn places_of(&self, rows: &'static [PlaceRow]) -> impl Iterator<Item = PathBuf> {
@@ -244,7 +246,7 @@ pub(super) fn devices(more: &[&str]) -> Vec<PathBuf> {
         let text = entry.to_string_lossy();
         families.iter().any(|family| text.starts_with(family))
     };
-    let found = if families.is_empty() { None } else { entries(Path::new("/dev"), ENTRIES_MOST) };
+    let found = if families.is_empty() { None } else { entries(Path::new("/dev"), MAX_ENTRIES) };
     let found = found.unwrap_or_default().into_iter().filter(of_family);
     DEVICES.iter().chain(MORE_DEVICES).chain(more).map(PathBuf::from).chain(found).collect()
 }
@@ -316,9 +318,9 @@ const AUTOSTART: &[&str] = &[
 
 /// Creates those of our own folders that would be inside what a step writes to, before a
 /// step could: only when they exist can everything else be allowed one by one.
-pub(super) fn create_own_folders(places: &SandboxPaths, writes: &[PathBuf]) {
+pub(super) fn create_own_folders(paths: &SandboxPaths, writes: &[PathBuf]) {
     let within = |own: &&PathBuf| writes.iter().any(|tree| own.starts_with(tree));
-    for own in places.own.iter().filter(within).filter(|own| own.symlink_metadata().is_err()) {
+    for own in paths.own.iter().filter(within).filter(|own| own.symlink_metadata().is_err()) {
         // A name with an ending is a file. What cannot be made, no step can make either.
         if own.extension().is_some() {
             let made = own.parent().map(fs::create_dir_all);
@@ -338,8 +340,8 @@ pub(super) fn is_recent(changed: i128, looked: SystemTime) -> bool {
 
 /// Files that the user's own settings of git name: included ones, and the ones for ignoring
 /// and mapping everywhere.
-pub(super) fn files_named_by_git_config(places: &SandboxPaths) -> Vec<PathBuf> {
-    let files = [".gitconfig", ".config/git/config"].map(|name| places.home.join(name));
+pub(super) fn files_named_by_git_config(sandbox_paths: &SandboxPaths) -> Vec<PathBuf> {
+    let files = [".gitconfig", ".config/git/config"].map(|name| sandbox_paths.home.join(name));
     let texts = files.iter().filter_map(|file| {
         let short = fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.len() < 1 << 20);
         short.then(|| fs::read_to_string(file).ok()).flatten()
@@ -353,17 +355,17 @@ pub(super) fn files_named_by_git_config(places: &SandboxPaths) -> Vec<PathBuf> {
         });
         lines.collect::<Vec<_>>()
     });
-    let paths = named.map(|name| safety::absolute(&name, &places.home, &places.home));
+    let paths = named.map(|name| safety::absolute(&name, &sandbox_paths.home, &sandbox_paths.home));
     // A file, so that no setting opens a whole folder.
     paths.filter(|path| path.is_file()).collect()
 }
 
 /// The paths that no step that runs by itself reads, in any tree.
-fn closed_to_automatic_steps(places: &SandboxPaths) -> Vec<PathBuf> {
-    let mut closed = closed_paths(places);
-    closed.extend(places.program_folders());
+fn closed_to_automatic_steps(paths: &SandboxPaths) -> Vec<PathBuf> {
+    let mut closed = closed_paths(paths);
+    closed.extend(paths.program_folders());
     // Wherever they are, they have lists of their own.
-    closed.extend([places.home.clone(), places.workspace.clone()]);
+    closed.extend([paths.home.clone(), paths.workspace.clone()]);
     closed
 }
 
@@ -377,13 +379,13 @@ fn outermost(roots: Vec<PathBuf>) -> Vec<PathBuf> {
 }
 
 /// Credentials, homes of programs, our own folders. A link's target is closed with it.
-fn closed_paths(places: &SandboxPaths) -> Vec<PathBuf> {
-    let mut closed = places.private_places();
+fn closed_paths(paths: &SandboxPaths) -> Vec<PathBuf> {
+    let mut closed = paths.private_places();
     let links = closed.iter().filter(|place| place.is_symlink());
     let targets: Vec<PathBuf> = links.filter_map(|place| place.canonicalize().ok()).collect();
     closed.extend(targets);
     // Ours may be made later.
-    closed.retain(|place| place.exists() || places.own.contains(place));
+    closed.retain(|place| place.exists() || paths.own.contains(place));
     closed
 }
 

@@ -32,7 +32,7 @@ const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx"];
 /// The text. The last matching rule counts. `run`: the programs a step that runs by itself
 /// may start.
 pub(super) fn profile_text(
-    places: &SandboxPaths,
+    paths: &SandboxPaths,
     profile: &Profile,
     temp: &Path,
     run: &[PathBuf],
@@ -45,13 +45,13 @@ pub(super) fn profile_text(
             text.allow_writes(NOTHING, [temp.as_path()]);
             text.push("(deny file-read-data)");
             text.allow("file-read-data", SYSTEM.iter().map(Path::new));
-            let trees = places.existing_toolchains();
-            let worked_in = readable.iter().chain([&places.workspace, &temp]);
+            let trees = paths.existing_toolchains();
+            let worked_in = readable.iter().chain([&paths.workspace, &temp]);
             text.allow("file-read-data", trees.iter().chain(worked_in).map(PathBuf::as_path));
             // The names in a folder are its own data.
             let lists = lists.iter().map(|folder| quoted(folder));
             text.0.extend(lists.map(|it| format!("(allow file-read-data (literal {it}))")));
-            text.deny_credentials(places, &[]);
+            text.deny_credentials(paths, &[]);
             text.deny_credential_names();
             // A file that may be started must be readable for that, wherever it is.
             text.allow("file-read-data", run.iter().map(PathBuf::as_path));
@@ -65,11 +65,11 @@ pub(super) fn profile_text(
             let trees = writes.iter().chain(named).map(PathBuf::as_path);
             let trees = std::iter::once(temp.as_path()).chain(trees);
             text.allow_writes(DEVICES, trees);
-            for own in &places.own {
+            for own in &paths.own {
                 text.push(&format!("(deny file-write* (subpath {}))", quoted(own)));
             }
             let opened: Vec<PathBuf> = opened.iter().chain(private).cloned().collect();
-            text.deny_credentials(places, &opened);
+            text.deny_credentials(paths, &opened);
         }
     }
     text.0.push(String::new());
@@ -95,10 +95,10 @@ impl ProfileText {
     }
 
     /// Folders of the system are kept by its own rights, and programs need some.
-    fn deny_credentials(&mut self, places: &SandboxPaths, opened: &[PathBuf]) {
-        let mut closed = places.private_places();
-        closed.retain(|place| place.starts_with(&places.home) || places.own.contains(place));
-        closed.retain(|place| !opened.contains(place) || places.own.contains(place));
+    fn deny_credentials(&mut self, paths: &SandboxPaths, opened: &[PathBuf]) {
+        let mut closed = paths.private_places();
+        closed.retain(|place| place.starts_with(&paths.home) || paths.own.contains(place));
+        closed.retain(|place| !opened.contains(place) || paths.own.contains(place));
         for place in closed {
             self.0.push(format!("(deny file-read-data (subpath {}))", quoted(&place)));
         }

@@ -110,11 +110,11 @@ const NO_X32: [sock_filter; 3] = [
 
 /// The filter for this machine; `None` when its kind of processor is not in the table.
 pub(super) fn filter(
-    strict: Confinement,
+    confinement: Confinement,
     rights: Rights,
 ) -> Result<Option<BpfProgram>, seccompiler::BackendError> {
     let Some(arch) = arch() else { return Ok(None) };
-    let rules = rules(strict, rights, &arch)?;
+    let rules = rules(confinement, rights, &arch)?;
     let errno = SeccompAction::Errno(EPERM);
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, errno, arch)?;
     let mut program: BpfProgram = filter.try_into()?;
@@ -135,12 +135,12 @@ fn arch() -> Option<TargetArch> {
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 fn rules(
-    strict: Confinement,
+    confinement: Confinement,
     rights: Rights,
     arch: &TargetArch,
 ) -> Result<Rules, seccompiler::BackendError> {
     let mut rules = Rules::new();
-    let reads = matches!(strict, Confinement::ReadOnly { .. });
+    let reads = matches!(confinement, Confinement::ReadOnly { .. });
     let more = if reads { NO_CHANGE } else { &[] };
     let cutting = (!rights.cutting).then_some(&TRUNCATE);
     for call in NEVER.iter().chain(more).chain(cutting) {
@@ -151,7 +151,7 @@ fn rules(
     let codes = codes.map(|code| SeccompRule::new(vec![compare_arg(1, *code, SeccompCmpOp::Eq)?]));
     let codes = codes.collect::<Result<Vec<_>, _>>()?;
     deny(&mut rules, &IOCTL, arch, &codes);
-    let sockets = match strict {
+    let sockets = match confinement {
         Confinement::Approved { network: true } => vec![none_of(NETWORK)?],
         Confinement::ReadOnly { netlink: true } => vec![none_of(&[NETLINK])?],
         Confinement::ReadOnly { netlink: false } | Confinement::Approved { network: false } => {

@@ -16,8 +16,8 @@ use super::readable_paths::{Stamp, is_recent, read_stamp};
 use avocet_safety as safety;
 
 /// So many folders are looked through, and so many entries all in all.
-const FOLDERS_MOST: usize = 1_000;
-const ENTRIES_MOST: usize = 100_000;
+const MAX_FOLDERS: usize = 1_000;
+const MAX_ENTRIES: usize = 100_000;
 
 /// Folders of built or fetched files, in great numbers.
 const PRUNED: &[&str] = &[
@@ -98,29 +98,29 @@ impl WorkspaceRules {
     /// leads to one, may be others than before.
     pub fn refresh(&mut self) -> bool {
         let mut changed = self.folders.is_empty();
-        let mut todo: VecDeque<FolderToScan> = VecDeque::new();
+        let mut scans: VecDeque<FolderToScan> = VecDeque::new();
         for (path, folder) in &self.folders {
             let now = read_stamp(path);
             let same = now == Some(folder.stamp) && !is_recent(folder.stamp.2, folder.scanned_at);
             if !same {
-                todo.push_back(FolderToScan { path: path.clone(), is_new: false });
+                scans.push_back(FolderToScan { path: path.clone(), is_new: false });
             }
         }
         if self.folders.is_empty() {
-            todo.push_back(FolderToScan { path: self.root.clone(), is_new: false });
+            scans.push_back(FolderToScan { path: self.root.clone(), is_new: false });
         }
-        if !todo.is_empty() {
+        if !scans.is_empty() {
             self.guarded_beyond.retain(|path| path.symlink_metadata().is_ok());
         }
         let leading = self.folders_above_closed();
-        while let Some(FolderToScan { path, is_new }) = todo.pop_front() {
+        while let Some(FolderToScan { path, is_new }) = scans.pop_front() {
             let before = self.folders.get(&path).map(|folder| folder.closed.clone());
             let new = self.scan_folder(&path, is_new);
             let after = self.folders.get(&path).map(|folder| folder.closed.clone());
             let has_secrets =
                 |list: &Option<Vec<PathBuf>>| list.as_ref().is_some_and(|l| !l.is_empty());
             changed |= leading.contains(&path) || has_secrets(&before) || has_secrets(&after);
-            todo.extend(new);
+            scans.extend(new);
         }
         changed
     }
@@ -163,9 +163,9 @@ impl WorkspaceRules {
         // A folder that is known is seen whole, whatever was added elsewhere, the root in any case.
         let most = match &gone {
             _ if is_new || path == self.root => usize::MAX,
-            Some(_) => ENTRIES_MOST,
-            None if self.folders.len() >= FOLDERS_MOST => 0,
-            None => ENTRIES_MOST.saturating_sub(self.entries),
+            Some(_) => MAX_ENTRIES,
+            None if self.folders.len() >= MAX_FOLDERS => 0,
+            None => MAX_ENTRIES.saturating_sub(self.entries),
         };
         if most == 0 {
             self.is_complete = false;
@@ -217,7 +217,7 @@ impl WorkspaceRules {
         let is_new = is_new || gone.is_some();
         let added = folder.subfolders.iter().filter(added);
         let added = added.map(|path| FolderToScan { path: path.clone(), is_new }).collect();
-        if is_new && gone.is_none() && self.folders.len() >= FOLDERS_MOST {
+        if is_new && gone.is_none() && self.folders.len() >= MAX_FOLDERS {
             self.guarded_beyond.append(&mut folder.guarded);
             self.is_complete = false;
         } else {
@@ -252,9 +252,10 @@ fn scan_entry(entry: &fs::DirEntry, folder_name: Option<&str>, folder: &mut Scan
 /// Whether the settings of a repository hold a password or a token: in a URL, as a header, or
 /// under such a name. What cannot be read holds one.
 fn holds_credential(settings: &Path) -> bool {
-    const LONGEST: u64 = 1024 * 1024;
+    const MAX_LENGTH: u64 = 1024 * 1024;
     let Ok(meta) = fs::metadata(settings) else { return false };
-    let text = (meta.is_file() && meta.len() <= LONGEST).then(|| fs::read(settings).ok()).flatten();
+    let text =
+        (meta.is_file() && meta.len() <= MAX_LENGTH).then(|| fs::read(settings).ok()).flatten();
     let Some(text) = text else { return true };
     let text = String::from_utf8_lossy(&text).to_lowercase();
     let named = ["extraheader", "password", "passwd", "token", "secret", "authorization"];
@@ -307,12 +308,12 @@ mod tests {
         fs::create_dir(root.join("web")).unwrap();
         let mut workspace = WorkspaceRules::new(root.clone());
         workspace.refresh();
-        for n in 0..FOLDERS_MOST {
+        for n in 0..MAX_FOLDERS {
             fs::create_dir(root.join(format!("a{n}"))).unwrap();
         }
         workspace.refresh();
         // As if these held all the entries that are looked through.
-        workspace.entries += ENTRIES_MOST;
+        workspace.entries += MAX_ENTRIES;
         for name in [".envrc", "web/.envrc"] {
             fs::write(root.join(name), "").unwrap();
         }
@@ -325,20 +326,20 @@ mod tests {
     fn a_folder_made_where_there_were_too_many_is_seen_and_one_that_was_there_is_not() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap();
-        for n in 0..=FOLDERS_MOST {
+        for n in 0..=MAX_FOLDERS {
             fs::create_dir_all(root.join(format!("a/{n}"))).unwrap();
             fs::write(root.join(format!("a/{n}/.envrc")), "").unwrap();
         }
         let mut workspace = WorkspaceRules::new(root.clone());
         workspace.refresh();
         let before = workspace.guarded_names().files.len();
-        assert!(before < FOLDERS_MOST);
+        assert!(before < MAX_FOLDERS);
         let planted = root.join("a/new/deep/.git");
         fs::create_dir_all(&planted).unwrap();
         workspace.refresh();
         let found = workspace.guarded_names();
         assert_eq!(found.files.len(), before + 1);
-        assert!(found.files.contains(&planted) && workspace.folders.len() <= FOLDERS_MOST);
+        assert!(found.files.contains(&planted) && workspace.folders.len() <= MAX_FOLDERS);
         fs::remove_dir_all(root.join("a/new")).unwrap();
         workspace.refresh();
         assert_eq!(workspace.guarded_names().files.len(), before);
@@ -348,11 +349,11 @@ mod tests {
     fn a_scan_of_too_many_folders_is_marked_incomplete() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap();
-        for n in 0..=FOLDERS_MOST {
+        for n in 0..=MAX_FOLDERS {
             fs::create_dir(root.join(n.to_string())).unwrap();
         }
         let mut workspace = WorkspaceRules::new(root);
         workspace.refresh();
-        assert!(!workspace.is_complete && workspace.folders.len() <= FOLDERS_MOST);
+        assert!(!workspace.is_complete && workspace.folders.len() <= MAX_FOLDERS);
     }
 }

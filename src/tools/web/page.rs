@@ -5,7 +5,7 @@ use url::Url;
 
 use super::super::image;
 use super::html;
-use avocet_core::i18n::{LocalizedText, web as words};
+use avocet_core::i18n::{LocalizedText, web as phrases};
 use avocet_core::protocol::{Image, Observation};
 use avocet_core::text::encoding;
 use avocet_model::net::HttpResponse;
@@ -51,7 +51,7 @@ pub fn read(url: &Url, response: &HttpResponse, from: usize) -> Result<WebPage, 
                 Some(text) if !is_packed => text,
                 _ => {
                     let shown = clean(content_type, TextSource::Text);
-                    let say = words::WRONG_TYPE.with("bytes", response.body.len());
+                    let say = phrases::WRONG_TYPE.with("bytes", response.body.len());
                     return Err(
                         say.with("type", if shown.is_empty() { "?".to_owned() } else { shown })
                     );
@@ -62,7 +62,7 @@ pub fn read(url: &Url, response: &HttpResponse, from: usize) -> Result<WebPage, 
     };
     if !response.is_success() {
         page.is_error = true;
-        page.note = Some(words::STATUS.with("status", usize::from(response.status)));
+        page.note = Some(phrases::STATUS.with("status", usize::from(response.status)));
     }
     Ok(page)
 }
@@ -79,7 +79,7 @@ fn visible(url: &Url, bytes: &[u8]) -> Result<Option<Image>, LocalizedText> {
 fn part(url: &Url, text: &str, from: usize) -> Result<WebPage, LocalizedText> {
     let total = text.len();
     if from > 0 && from >= total {
-        return Err(words::PAST_THE_END.with("total", total).with("from", from));
+        return Err(phrases::PAST_THE_END.with("total", total).with("from", from));
     }
     let rest = text.get(text.floor_char_boundary(from)..).unwrap_or_default();
     let most = rest.get(..rest.floor_char_boundary(PART)).unwrap_or_default();

@@ -65,9 +65,9 @@ pub(super) fn delete_next(area: &mut TextArea<'_>) {
 
 /// Where the caret is on the screen: `drawn` counts the columns of each code point, of which a
 /// cluster takes fewer.
-pub(super) fn caret_position(area: &TextArea<'_>, inner: Rect, drawn: Position) -> Position {
+pub(super) fn caret_position(area: &TextArea<'_>, inner: Rect, position: Position) -> Position {
     let (before, _) = around(area);
-    let columns = usize::from(drawn.x.saturating_sub(inner.x));
+    let columns = usize::from(position.x.saturating_sub(inner.x));
     let mut taken = 0;
     let mut start = before.len();
     for (at, c) in before.char_indices().rev() {
@@ -80,7 +80,7 @@ pub(super) fn caret_position(area: &TextArea<'_>, inner: Rect, drawn: Position) 
     }
     let shown = before.get(start..).unwrap_or_default();
     let column = if taken == columns { text::width(shown) } else { columns };
-    Position { x: inner.x + u16::try_from(column).unwrap_or(0), ..drawn }
+    Position { x: inner.x + u16::try_from(column).unwrap_or(0), ..position }
 }
 
 #[cfg(test)]

@@ -71,10 +71,10 @@ impl ComposerHistory {
 
     /// Searches it, over a text that is shown until there is a hit; again: the next hit in that
     /// direction.
-    pub fn search(&mut self, way: SearchSource, lines: &[String]) {
+    pub fn search(&mut self, source: SearchSource, lines: &[String]) {
         match &mut self.search {
             None => self.search = Some(HistorySearch::from_lines(lines.to_vec())),
-            Some(search) => search.step(way, &self.entries),
+            Some(search) => search.step(source, &self.entries),
         }
     }
 

@@ -1,12 +1,12 @@
 //! Images in the input: a pasted one is `[image 1]` in the text, and a pasted path to one becomes a
 //! mention of it.
 
-use avocet_core::i18n::{Lang, screen as words};
+use avocet_core::i18n::{Lang, screen as phrases};
 use avocet_core::protocol::PastedImage;
 use avocet_tools::image::PreparedImage;
 
 /// So many are kept for texts that name them.
-const MOST: usize = 20;
+const MAX_IMAGES: usize = 20;
 
 /// The images that were pasted since the program started: a text that comes back from the history
 /// or the queue still has its own.
@@ -20,9 +20,9 @@ impl PastedImages {
     /// Keeps an image; returns its name, which is a unit of the text.
     pub fn add(&mut self, PreparedImage { image, size }: PreparedImage, lang: Lang) -> String {
         self.count += 1;
-        let name = format!("[{}]", words::PASTED_IMAGE.with("n", self.count).text(lang));
+        let name = format!("[{}]", phrases::PASTED_IMAGE.with("n", self.count).text(lang));
         self.images.push(PastedImage { name: name.clone(), size, image });
-        if self.images.len() > MOST {
+        if self.images.len() > MAX_IMAGES {
             self.images.remove(0);
         }
         name

@@ -2,7 +2,7 @@
 //! kept here until it is sent.
 
 use avocet_config::draft::Paste;
-use avocet_core::i18n::{Lang, screen as words};
+use avocet_core::i18n::{Lang, screen as phrases};
 use avocet_core::text::estimated_tokens;
 
 /// From this size on a paste is folded: every keystroke costs time with every character in the
@@ -45,8 +45,8 @@ impl FoldedPastes {
             return None;
         }
         let size = match lines {
-            0..=LINES => words::PASTED_CHARS.with("n", chars),
-            _ => words::PASTED_LINES.with("n", lines),
+            0..=LINES => phrases::PASTED_CHARS.with("n", chars),
+            _ => phrases::PASTED_LINES.with("n", lines),
         };
         let mark = self.unused(&size.text(lang));
         self.tokens.push(estimated_tokens(text));

@@ -11,7 +11,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::draw::{self, DrawContext};
 use crate::text;
 use crate::theme::Theme;
-use avocet_core::i18n::{Lang, input as words};
+use avocet_core::i18n::{Lang, input as phrases};
 
 /// Entries kept; the oldest is dropped.
 pub(super) const MAX_ENTRIES: usize = 1_000;
@@ -84,7 +84,7 @@ impl HistorySearch {
     }
 
     /// The next entry that contains the query and differs from the hit.
-    pub fn step(&mut self, way: SearchSource, entries: &[String]) {
+    pub fn step(&mut self, source: SearchSource, entries: &[String]) {
         let Some(at) = self.hit_index() else { return self.find_newest(entries, entries.len()) };
         let same = entries.get(at);
         let fits = |next: &usize| {
@@ -92,11 +92,11 @@ impl HistorySearch {
             entry != same
                 && entry.is_some_and(|entry| find_ignoring_case(entry, &self.query).is_some())
         };
-        let next = match way {
+        let next = match source {
             SearchSource::Older => (0..at).rev().find(fits),
             SearchSource::Newer => (at + 1..entries.len()).find(fits),
         };
-        match (next, way) {
+        match (next, source) {
             (Some(next), _) => self.show_hit(entries, HistoryHit::Entry(next)),
             (None, SearchSource::Older) => self.hit = HistoryHit::LastEntry(at),
             (None, SearchSource::Newer) => self.hit = HistoryHit::Entry(at),
@@ -150,19 +150,19 @@ impl HistorySearch {
         match (self.hit, self.is_full) {
             (HistoryHit::NotSearched | HistoryHit::Entry(_), _) => String::new(),
             (HistoryHit::LastEntry(_), true) => {
-                words::SEARCH_OLDEST_KEPT.with("n", MAX_ENTRIES).text(lang)
+                phrases::SEARCH_OLDEST_KEPT.with("n", MAX_ENTRIES).text(lang)
             }
-            (HistoryHit::LastEntry(_), false) => words::SEARCH_OLDEST.text(lang).to_owned(),
+            (HistoryHit::LastEntry(_), false) => phrases::SEARCH_OLDEST.text(lang).to_owned(),
             (HistoryHit::NoMatch, true) => {
-                words::SEARCH_NONE_KEPT.with("n", MAX_ENTRIES).text(lang)
+                phrases::SEARCH_NONE_KEPT.with("n", MAX_ENTRIES).text(lang)
             }
-            (HistoryHit::NoMatch, false) => words::SEARCH_NONE.text(lang).to_owned(),
+            (HistoryHit::NoMatch, false) => phrases::SEARCH_NONE.text(lang).to_owned(),
         }
     }
 
     /// Draws the query in one row; returns the position of the cursor.
     pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Position {
-        let label = words::SEARCH_LABEL.text(cx.lang);
+        let label = phrases::SEARCH_LABEL.text(cx.lang);
         let room = usize::from(area.width).saturating_sub(text::width(label) + 4);
         let query = tail(&self.query, room);
         let note = self.note(cx.lang);
@@ -179,7 +179,7 @@ impl HistorySearch {
 
     /// Columns that [`HistorySearch::draw`] takes, without the note.
     pub fn width(&self, cx: &DrawContext<'_>) -> usize {
-        2 + text::width(words::SEARCH_LABEL.text(cx.lang)) + text::width(&self.query) + 1
+        2 + text::width(phrases::SEARCH_LABEL.text(cx.lang)) + text::width(&self.query) + 1
     }
 
     /// Whether there is no note next to the query.

@@ -67,8 +67,8 @@ impl Composer {
         true
     }
 
-    fn apply_vim_edit(&mut self, todo: VimEdit) {
-        match todo {
+    fn apply_vim_edit(&mut self, edit: VimEdit) {
+        match edit {
             VimEdit::MoveTo(place) => move_cursor_to(&mut self.text, place),
             VimEdit::Left => {
                 if self.text.cursor().1 > 0 {

@@ -13,7 +13,7 @@ use crate::Millis;
 use avocet_tools::walk;
 
 /// Names that are read in all.
-const MOST: usize = 200_000;
+const MAX_NAMES: usize = 200_000;
 /// Names between two checks for a new query.
 const STRIDE: usize = 512;
 /// How often results so far are reported.
@@ -100,12 +100,14 @@ impl SearchJob {
     fn new(
         query: String,
         asked: mpsc::Receiver<String>,
-        tell: news::Sender<FileMatches>,
+        sender: news::Sender<FileMatches>,
     ) -> SearchJob {
-        let (sieve, names) = (FileMatcher::new(query), Vec::new());
+        let sieve = FileMatcher::new(query);
+        let names = Vec::new();
+
         SearchJob {
             queries: asked,
-            results: tell,
+            results: sender,
             matcher: sieve,
             names,
             coverage: MatchCoverage::Searching,
@@ -145,7 +147,9 @@ impl SearchJob {
         for _ in 0..most {
             match walk.next() {
                 None => self.coverage = MatchCoverage::Complete,
-                Some(_) if self.names.len() >= MOST => self.coverage = MatchCoverage::Truncated,
+                Some(_) if self.names.len() >= MAX_NAMES => {
+                    self.coverage = MatchCoverage::Truncated
+                }
                 Some(name) => self.names.push(name),
             }
             if self.coverage != MatchCoverage::Searching || began.elapsed() >= TELL {
@@ -243,7 +247,7 @@ mod tests {
         while errand.coverage == MatchCoverage::Searching {
             assert!(errand.poll_query().and_then(|()| errand.read_names(&mut walk)).is_ok());
         }
-        assert_eq!((errand.coverage, errand.names.len()), (MatchCoverage::Truncated, MOST));
+        assert_eq!((errand.coverage, errand.names.len()), (MatchCoverage::Truncated, MAX_NAMES));
         assert!(errand.report().is_ok());
         assert_eq!(found.try_recv().map(|found| found.coverage), Ok(MatchCoverage::Truncated));
         drop(found);

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::fuzzy_list::FuzzyMatcher;
 
 /// Matching names that are kept.
-const MOST: usize = 100;
+const MAX_MATCHES: usize = 100;
 
 /// The best names for a query: plain data for the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,15 +75,15 @@ impl FileMatcher {
             other.cmp(&rank).then_with(|| names.get(*place).cmp(&names.get(at)))
         };
         let place = self.best.binary_search_by(order).unwrap_or_else(|place| place);
-        if place < MOST {
-            self.best.truncate(MOST - 1);
+        if place < MAX_MATCHES {
+            self.best.truncate(MAX_MATCHES - 1);
             self.best.insert(place.min(self.best.len()), (rank, at));
         }
     }
 
     /// The results so far.
-    pub fn matches(&mut self, names: &[String], reach: MatchCoverage) -> FileMatches {
-        let hits: Vec<FileMatch> = self
+    pub fn matches(&mut self, names: &[String], coverage: MatchCoverage) -> FileMatches {
+        let matches: Vec<FileMatch> = self
             .best
             .iter()
             .filter_map(|(_, at)| names.get(*at))
@@ -94,10 +94,10 @@ impl FileMatcher {
             .collect();
         FileMatches {
             query: self.query.clone(),
-            hits,
+            hits: matches,
             match_count: self.match_count,
             names_read: self.names_read,
-            coverage: reach,
+            coverage,
         }
     }
 }
@@ -111,7 +111,7 @@ impl FileMatches {
             Some(FileMatch { path: name.clone(), positions })
         });
         let (first, last): (Vec<FileMatch>, Vec<FileMatch>) = matching
-            .take(MOST)
+            .take(MAX_MATCHES)
             .partition(|hit| !self.query.is_empty() && hit.path.starts_with(&self.query));
         self.match_count += first.len() + last.len();
         self.names_read += names.len();
@@ -196,7 +196,7 @@ mod tests {
             sieve.match_next(&names, 7);
         }
         let found = sieve.matches(&names, MatchCoverage::Complete);
-        assert_eq!((found.match_count, found.hits.len()), (1_000, MOST));
+        assert_eq!((found.match_count, found.hits.len()), (1_000, MAX_MATCHES));
         assert_eq!(found.hits.first().map(|hit| hit.path.as_str()), Some("file0000"));
         assert_eq!(found.hits.last().map(|hit| hit.path.as_str()), Some("file0099"));
     }

@@ -185,7 +185,10 @@ fn key(code: KeyCode, modifiers: KeyModifiers, kind: KeyEventKind) -> Event {
 /// `CSI < button;column;row M`, or `m` for a released button.
 fn sgr_mouse(text: &str, last: u8) -> Option<Event> {
     let mut parts = text.split(';').map(number::<u16>);
-    let (button, column, row) = (parts.next()??, parts.next()??, parts.next()??);
+    let button = parts.next()??;
+    let column = parts.next()??;
+    let row = parts.next()??;
+
     matches!(last, b'M' | b'm').then_some(())?;
     mouse(button, column.saturating_sub(1), row.saturating_sub(1), last == b'm')
 }
@@ -193,7 +196,10 @@ fn sgr_mouse(text: &str, last: u8) -> Option<Event> {
 /// `CSI button;column;row M`.
 fn rxvt_mouse(text: &str) -> Option<Event> {
     let mut parts = text.split(';').map(number::<u16>);
-    let (button, column, row) = (parts.next()??, parts.next()??, parts.next()??);
+    let button = parts.next()??;
+    let column = parts.next()??;
+    let row = parts.next()??;
+
     mouse(button.checked_sub(32)?, column.saturating_sub(1), row.saturating_sub(1), false)
 }
 

@@ -12,7 +12,7 @@ use super::step_details::{self, StepDetails};
 use super::subject::Subject;
 use crate::draw::DrawContext;
 use crate::text;
-use avocet_core::i18n::{LocalizedText, common, rules, screen as words};
+use avocet_core::i18n::{LocalizedText, common, rules, screen as phrases};
 use avocet_core::protocol::{AskId, Change, Risk, StepAction, StepQuestion, Tier, UpcomingStep};
 use avocet_present::QuestionKind;
 use avocet_present::flow::QuestionFlow;
@@ -26,13 +26,13 @@ pub struct ApproveDialog {
 }
 
 /// `2 of 5`; nothing for a single step.
-pub fn count(asked: &StepQuestion, cx: &DrawContext<'_>) -> Vec<Span<'static>> {
-    let say = words::ASK_COUNT.with("n", asked.number).with("of", asked.of).text(cx.lang);
-    (asked.of > 1).then(|| Span::styled(say, cx.theme.dim)).into_iter().collect()
+pub fn count(question: &StepQuestion, cx: &DrawContext<'_>) -> Vec<Span<'static>> {
+    let say = phrases::ASK_COUNT.with("n", question.number).with("of", question.of).text(cx.lang);
+    (question.of > 1).then(|| Span::styled(say, cx.theme.dim)).into_iter().collect()
 }
 
-fn program(work: &StepAction) -> Option<&str> {
-    match work {
+fn program(action: &StepAction) -> Option<&str> {
+    match action {
         StepAction::Exec { program, .. } => Some(program),
         StepAction::Tool { .. } | StepAction::Shell { .. } => None,
     }
@@ -94,38 +94,39 @@ impl Dialog for ApproveDialog {
 }
 
 impl ApproveDialog {
-    pub fn new(id: AskId, flow: QuestionFlow, held: StepQuestion, home: &str) -> ApproveDialog {
-        let slight =
-            held.change.is_some() && held.risk.tier == Tier::L1 && held.risk.can_batch_approve();
+    pub fn new(id: AskId, flow: QuestionFlow, question: StepQuestion, home: &str) -> ApproveDialog {
+        let slight = question.change.is_some()
+            && question.risk.tier == Tier::L1
+            && question.risk.can_batch_approve();
         let mut asking = QuestionState::new(id, flow).with_skippable_rest(slight);
-        let note = match held.change {
-            Some(_) => vec![words::ACCEPT_EDITS_NOTE.into()],
-            None => rule_summary(&held.rule_covers),
+        let note = match question.change {
+            Some(_) => vec![phrases::ACCEPT_EDITS_NOTE.into()],
+            None => rule_summary(&question.rule_covers),
         };
         asking.choices = asking.choices.with_note(note);
-        ApproveDialog { question: asking, asked: held, home: home.to_owned() }
+        ApproveDialog { question: asking, asked: question, home: home.to_owned() }
     }
 
     fn title(&self, width: usize) -> LocalizedText {
-        let title: LocalizedText = match self.question.choices.flow.offer.kind {
+        let text: LocalizedText = match self.question.choices.flow.offer.kind {
             QuestionKind::Change => {
                 let Some(change) = &self.asked.change else {
-                    return words::ASK_TITLE.with("where", "");
+                    return phrases::ASK_TITLE.with("where", "");
                 };
                 let name = text::elide_middle(&text::single_line(&change.name()), name_room(width));
                 return file_change::title(change).with("name", name);
             }
-            QuestionKind::Denied => words::ASK_AGAIN_TITLE.into(),
+            QuestionKind::Denied => phrases::ASK_AGAIN_TITLE.into(),
             QuestionKind::Unconfined if self.asked.risk.leaves_sandbox() => {
-                words::ASK_AGAIN_FREE_TITLE.into()
+                phrases::ASK_AGAIN_FREE_TITLE.into()
             }
-            QuestionKind::Unconfined => words::ASK_FREE_TITLE.into(),
-            _ => words::ASK_TITLE.into(),
+            QuestionKind::Unconfined => phrases::ASK_FREE_TITLE.into(),
+            _ => phrases::ASK_TITLE.into(),
         };
         if self.asked.step.requires.background {
-            return title.with("where", LocalizedText::from(words::ASK_IN_BACKGROUND));
+            return text.with("where", LocalizedText::from(phrases::ASK_IN_BACKGROUND));
         }
-        title.with("where", "")
+        text.with("where", "")
     }
 
     /// Whether the title has the whole name of the changed file.
@@ -150,21 +151,21 @@ impl ApproveDialog {
         width: usize,
         cx: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
-        let mut facts = StepDetails::new(width, false, cx);
+        let mut details = StepDetails::new(width, false, cx);
         let is_detailed = self.question.is_detailed();
         if !is_detailed || subject.is_edited() {
-            facts.push_gravest_reasons((subject.work, subject.risk), is_said, cx);
+            details.push_gravest_reasons((subject.work, subject.risk), is_said, cx);
         }
         if is_detailed {
-            return facts.into_rows();
+            return details.into_rows();
         }
         if let Some(path) = self.resolved(subject).filter(|(name, _)| name.contains('/')) {
-            facts.push_text(common::PROGRAM, path.1, cx.theme.text, cx);
+            details.push_text(common::PROGRAM, path.1, cx.theme.text, cx);
         }
         if self.asked.cwd != self.home {
-            facts.push_text(common::FOLDER, &self.asked.cwd, cx.theme.text, cx);
+            details.push_text(common::FOLDER, &self.asked.cwd, cx.theme.text, cx);
         }
-        facts.into_rows()
+        details.into_rows()
     }
 
     /// All that is known: the effects, the rules, the program, what a lasting approval covers, and
@@ -175,19 +176,19 @@ impl ApproveDialog {
         width: usize,
         cx: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
-        let mut facts = StepDetails::new(width, true, cx);
-        facts.push_reasons(subject.work, subject.risk, cx);
-        facts.push_effects(&subject.risk.effects, cx);
+        let mut details = StepDetails::new(width, true, cx);
+        details.push_reasons(subject.work, subject.risk, cx);
+        details.push_effects(&subject.risk.effects, cx);
         if let Some((_, path)) = self.resolved(subject) {
-            facts.push_text(common::PROGRAM, path, cx.theme.text, cx);
+            details.push_text(common::PROGRAM, path, cx.theme.text, cx);
         }
-        facts.push_text(common::FOLDER, &self.asked.cwd, cx.theme.text, cx);
+        details.push_text(common::FOLDER, &self.asked.cwd, cx.theme.text, cx);
         if !subject.is_edited() && self.question.choices.flow.offer.rule.is_some() {
-            facts.push_coverage(&self.asked.rule_covers, cx);
+            details.push_coverage(&self.asked.rule_covers, cx);
         }
-        facts.push_model_text(common::MODEL, &self.asked.why, cx);
-        facts.push_model_text(words::ASK_EXPECTED, &self.asked.expected, cx);
-        facts.into_rows()
+        details.push_model_text(common::MODEL, &self.asked.why, cx);
+        details.push_model_text(phrases::ASK_EXPECTED, &self.asked.expected, cx);
+        details.into_rows()
     }
 
     /// The program by the name that the step has for it, and its path, which is known only for the
@@ -205,9 +206,9 @@ fn name_room(width: usize) -> usize {
 }
 
 /// What a rule covers, without the options and the reasons that it names one by one.
-fn rule_summary(covers: &[LocalizedText]) -> Vec<LocalizedText> {
+fn rule_summary(texts: &[LocalizedText]) -> Vec<LocalizedText> {
     let listed = [rules::OPTIONS, rules::OPTIONS_MORE, rules::REASONS];
-    covers.iter().filter(|say| !listed.contains(&say.phrase())).take(2).cloned().collect()
+    texts.iter().filter(|say| !listed.contains(&say.phrase())).take(2).cloned().collect()
 }
 
 /// A step after this one: its whole command, and its tier unless that is the usual one.
@@ -220,7 +221,9 @@ fn upcoming_step_rows(
     match &step.change {
         Some(change) => file_change::rows(change, width, cx, diffs),
         None => {
-            let (work, risk) = (&step.work, &step.risk);
+            let work = &step.work;
+            let risk = &step.risk;
+
             let rows = step_details::prompt_rows(step_details::PROMPT, work, risk, width, cx);
             step_details::with_tier(rows, risk, width, cx).into()
         }

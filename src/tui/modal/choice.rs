@@ -9,7 +9,7 @@ use crate::keys::{KeyAction, KeyContext};
 use crate::status::{HintKey, KeyHint, hint_line};
 use crate::symbols::{CHOSEN, NOT_CHOSEN};
 use crate::text;
-use avocet_core::i18n::{LocalizedText, Phrase, common, prompt, screen as words};
+use avocet_core::i18n::{LocalizedText, Phrase, common, prompt, screen as phrases};
 use avocet_present::choices::QuestionChoice;
 use avocet_present::flow::QuestionFlow;
 use avocet_present::{ChoicePick, QuestionKind, Severity};
@@ -37,8 +37,8 @@ impl Choices {
 
     /// Shows what a lasting choice covers while it is marked.
     #[must_use]
-    pub fn with_note(mut self, note: Vec<LocalizedText>) -> Choices {
-        self.note = note;
+    pub fn with_note(mut self, texts: Vec<LocalizedText>) -> Choices {
+        self.note = texts;
         self
     }
 
@@ -131,12 +131,12 @@ impl Choices {
         line
     }
 
-    fn is_chosen(&self, row: &QuestionChoice) -> bool {
-        self.flow.marked() == Some(row) && !self.is_cursor_elsewhere && !self.is_inactive
+    fn is_chosen(&self, choice: &QuestionChoice) -> bool {
+        self.flow.marked() == Some(choice) && !self.is_cursor_elsewhere && !self.is_inactive
     }
 
-    fn style(&self, row: &QuestionChoice, cx: &DrawContext<'_>) -> Style {
-        if self.is_chosen(row) { cx.theme.chosen() } else { cx.theme.text }
+    fn style(&self, choice: &QuestionChoice, cx: &DrawContext<'_>) -> Style {
+        if self.is_chosen(choice) { cx.theme.chosen() } else { cx.theme.text }
     }
 
     /// The mark, the letter, and the short label, which wraps in its own column.
@@ -221,15 +221,15 @@ pub fn letters() -> Vec<(char, LocalizedText)> {
     let plain = STEP_PICKS.into_iter().filter(move |pick| !rare.contains(pick));
     let plain = plain.map(|pick| (Severity::Plain, pick));
     let rows = plain.chain([(Severity::HighRisk, ChoicePick::Run)]).map(row);
-    rows.map(|row| (row.letter, row.label.with("rule", LocalizedText::from(words::PICK_SUCH))))
+    rows.map(|row| (row.letter, row.label.with("rule", LocalizedText::from(phrases::PICK_SUCH))))
         .collect()
 }
 
 /// Where keys go, when that is not here.
-pub fn listening_text(listening: FocusNotice) -> Option<Phrase> {
-    match listening {
-        FocusNotice::Waiting => Some(words::QUESTION_NOT_YET),
-        FocusNotice::Draft => Some(words::QUESTION_TO_DRAFT),
+pub fn listening_text(notice: FocusNotice) -> Option<Phrase> {
+    match notice {
+        FocusNotice::Waiting => Some(phrases::QUESTION_NOT_YET),
+        FocusNotice::Draft => Some(phrases::QUESTION_TO_DRAFT),
         FocusNotice::Question | FocusNotice::QuestionWithDraft => None,
     }
 }
@@ -237,36 +237,36 @@ pub fn listening_text(listening: FocusNotice) -> Option<Phrase> {
 /// The active keys, and the way back to a waiting draft.
 pub fn with_draft(
     hints: &[KeyHint],
-    listening: FocusNotice,
+    notice: FocusNotice,
     width: usize,
     cx: &DrawContext<'_>,
 ) -> Line<'static> {
-    if listening != FocusNotice::QuestionWithDraft {
+    if notice != FocusNotice::QuestionWithDraft {
         return hint_line(hints, cx, width);
     }
-    let back = [KeyHint::typed("Tab", words::HINT_TO_DRAFT)];
+    let back = [KeyHint::typed("Tab", phrases::HINT_TO_DRAFT)];
     let closes = HintKey::Bound(KeyContext::Question, KeyAction::Close);
     let others = hints.iter().filter(|hint| hint.key != closes).copied();
     hint_line(&back.into_iter().chain(others).collect::<Vec<_>>(), cx, width)
 }
 
 const fn selects() -> KeyHint {
-    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_CHOOSE)
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, phrases::HINT_CHOOSE)
 }
 
-const fn closes(does: Phrase) -> KeyHint {
-    KeyHint::bound(KeyContext::Question, KeyAction::Close, does)
+const fn closes(phrase: Phrase) -> KeyHint {
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, phrase)
 }
 
-const NO: KeyHint = closes(words::HINT_NO);
+const NO: KeyHint = closes(phrases::HINT_NO);
 /// Letters of choices.
 const STOP: KeyHint = KeyHint::typed("x", common::STOP_TURN);
 const EDIT: KeyHint = KeyHint::typed("e", common::HINT_EDIT);
 const DETAILS: KeyHint =
-    KeyHint::bound(KeyContext::Question, KeyAction::Details, words::HINT_DETAILS);
-const HELP: KeyHint = KeyHint::bound(KeyContext::Anywhere, KeyAction::Help, words::HINT_HELP);
-const MOVE: KeyHint = KeyHint::pair(KeyContext::Question, words::HINT_MOVE);
-const SCROLL: KeyHint = KeyHint::pages(KeyContext::Question, words::HINT_SCROLL);
+    KeyHint::bound(KeyContext::Question, KeyAction::Details, phrases::HINT_DETAILS);
+const HELP: KeyHint = KeyHint::bound(KeyContext::Anywhere, KeyAction::Help, phrases::HINT_HELP);
+const MOVE: KeyHint = KeyHint::pair(KeyContext::Question, phrases::HINT_MOVE);
+const SCROLL: KeyHint = KeyHint::pages(KeyContext::Question, phrases::HINT_SCROLL);
 const MARKING: &[KeyHint] = &[
     KeyHint::bound(KeyContext::Question, KeyAction::More, prompt::HINT_MARK),
     selects(),
@@ -280,29 +280,29 @@ const HIGH_RISK: &[KeyHint] = &[EDIT, NO, STOP];
 const TYPED: &[KeyHint] = &[EDIT, DETAILS, NO];
 const TYPED_HIGH_RISK: &[KeyHint] = &[EDIT, NO];
 const OTHER: &[KeyHint] = &[selects(), NO, HELP];
-const TRUSTING: &[KeyHint] = &[selects(), closes(words::HINT_AS_IT_IS), MOVE, HELP];
+const TRUSTING: &[KeyHint] = &[selects(), closes(phrases::HINT_AS_IT_IS), MOVE, HELP];
 const PAUSING: &[KeyHint] = &[selects(), closes(common::STOP_HERE), MOVE, SCROLL];
 /// Below the field of an edit.
 pub const EDITING: &[KeyHint] = &[
-    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_RUN_THIS),
-    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::HINT_BACK),
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, phrases::HINT_RUN_THIS),
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, phrases::HINT_BACK),
     KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
 ];
 /// Below the field of a reason.
 pub const WORDING: &[KeyHint] = &[
-    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_REJECT_WITH),
-    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::HINT_BACK),
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, phrases::HINT_REJECT_WITH),
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, phrases::HINT_BACK),
     KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
 ];
 /// An answer in words.
 pub const WRITING: &[KeyHint] = &[
-    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_SEND),
-    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::HINT_BACK),
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, phrases::HINT_SEND),
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, phrases::HINT_BACK),
     KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
 ];
 /// Where nothing else answers.
 pub const WRITING_ONLY: &[KeyHint] = &[
-    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_SEND),
-    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::CHOICE_NOTHING),
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, phrases::HINT_SEND),
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, phrases::CHOICE_NOTHING),
     KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
 ];

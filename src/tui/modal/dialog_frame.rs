@@ -15,11 +15,11 @@ use crate::draw::{self, DrawContext, HorizontalRule, MARGIN};
 use crate::keys::ScrollAction;
 use crate::text;
 use crate::theme::Theme;
-use avocet_core::i18n::screen as words;
+use avocet_core::i18n::screen as phrases;
 
 /// Below this width no question can be shown so that it can be reviewed.
-pub const NARROWEST: u16 = 24;
-const LOWEST: u16 = 5;
+pub const MIN_WIDTH: u16 = 24;
+const MIN_HEIGHT: u16 = 5;
 
 /// The content of a dialog.
 #[derive(Debug, Default)]
@@ -117,13 +117,13 @@ impl DialogFrame {
 
     /// Scrolls what does not fit; false if everything fits. `skips`: going to the end counts as
     /// having seen what is between.
-    pub fn scroll(&mut self, by: ScrollAction, skips: bool) -> bool {
+    pub fn scroll(&mut self, action: ScrollAction, skips: bool) -> bool {
         let last = self.rows.saturating_sub(self.room);
         if last == 0 {
             return false;
         }
         let page = self.room.max(1);
-        match by {
+        match action {
             ScrollAction::PageDown => self.offset = (self.offset + page).min(last),
             ScrollAction::PageUp => self.offset = self.offset.saturating_sub(page),
             ScrollAction::Top => self.offset = 0,
@@ -158,7 +158,9 @@ impl DialogFrame {
 
     /// The page changed: none of it has been seen yet.
     pub fn reset(&mut self) {
-        let (page, body) = (std::mem::take(&mut self.page), std::mem::take(&mut self.body));
+        let page = std::mem::take(&mut self.page);
+        let body = std::mem::take(&mut self.body);
+
         *self = DialogFrame { page, body, layout: self.layout, ..DialogFrame::default() };
     }
 
@@ -171,7 +173,9 @@ impl DialogFrame {
     pub fn fit(&mut self, screen: Rect, mut page: DialogPage) -> u16 {
         self.layout = dialog_layout::lay_out(screen.height, &page.rows());
         let area = self.docked(screen);
-        let (required, optional) = (page.required.len(), page.optional.len());
+        let required = page.required.len();
+        let optional = page.optional.len();
+
         self.body = std::mem::take(&mut page.required);
         self.body.append(std::mem::take(&mut page.optional));
         if self.layout.shows_facts {
@@ -198,11 +202,13 @@ impl DialogFrame {
 
     /// Draws the page at the bottom of `screen`; returns the area of the field.
     pub fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Rect> {
-        let (page, layout) = (&self.page, &self.layout);
+        let page = &self.page;
+        let layout = &self.layout;
+
         let area = self.docked(screen);
         draw::clear(area, buf, cx.theme);
         if is_too_small(screen) {
-            let calm = Line::styled(words::QUESTION_TOO_SMALL.text(cx.lang), cx.theme.warn);
+            let calm = Line::styled(phrases::QUESTION_TOO_SMALL.text(cx.lang), cx.theme.warn);
             draw::lines(area, buf, &[calm]);
             return None;
         }
@@ -232,7 +238,7 @@ impl DialogFrame {
         let height = if is_too_small(screen) {
             screen.height.min(1)
         } else {
-            self.layout.total().clamp(LOWEST, screen.height.max(LOWEST))
+            self.layout.total().clamp(MIN_HEIGHT, screen.height.max(MIN_HEIGHT))
         };
         Rect { y: screen.bottom() - height, height, ..screen }
     }
@@ -251,13 +257,15 @@ impl DialogFrame {
             return said.map_or_else(|| page.hint.clone(), |said| fit_message(said, room));
         }
         let word = match hidden {
-            0 => words::QUESTION_BACK_TO_TOP,
-            _ => words::QUESTION_MORE_BELOW,
+            0 => phrases::QUESTION_BACK_TO_TOP,
+            _ => phrases::QUESTION_MORE_BELOW,
         };
         if let Some(said) = said {
             return fit_message(said, room);
         }
-        let (from, to) = (self.offset + 1, (self.offset + self.room).min(self.rows));
+        let from = self.offset + 1;
+        let to = (self.offset + self.room).min(self.rows);
+
         let say = word.with("from", from).with("to", to).with("all", self.rows);
         let said = Line::styled(say.text(cx.lang), cx.theme.warn);
         append_key_hints(fit_message(&said, room), &page.hint, room)
@@ -265,10 +273,10 @@ impl DialogFrame {
 }
 
 /// A message in one row: its first clauses that fit, or else its first words.
-pub fn fit_message(said: &Line<'static>, room: usize) -> Line<'static> {
-    let text = said.to_string();
+pub fn fit_message(line: &Line<'static>, room: usize) -> Line<'static> {
+    let text = line.to_string();
     if text::width(&text) <= room {
-        return said.clone();
+        return line.clone();
     }
     let ends = |marks: &'static [char]| {
         let text = text.as_str();
@@ -285,7 +293,7 @@ pub fn fit_message(said: &Line<'static>, room: usize) -> Line<'static> {
     let clauses = ascii.chain(ends(&['。', '；', '：']));
     let whole = clauses.filter_map(|end| fits(&end)).max_by_key(String::len);
     let shown = whole.unwrap_or_else(|| text::elide_words(&text, room));
-    Line::styled(shown, said.style)
+    Line::styled(shown, line.style)
 }
 
 /// The text, and as many of the keys after it as fit: each has a span for the key and one for its
@@ -314,7 +322,7 @@ pub fn head_columns(title: &str, counts: &[Span<'_>]) -> usize {
 }
 
 fn is_too_small(screen: Rect) -> bool {
-    screen.width < NARROWEST || screen.height < LOWEST
+    screen.width < MIN_WIDTH || screen.height < MIN_HEIGHT
 }
 
 impl DialogPage {
@@ -398,8 +406,8 @@ impl DialogPage {
 }
 
 /// The cursor, if it is inside the field.
-pub fn cursor_in_field(area: Rect, caret: Option<Position>) -> Option<Position> {
-    caret.filter(|at| area.contains(*at))
+pub fn cursor_in_field(area: Rect, position: Option<Position>) -> Option<Position> {
+    position.filter(|at| area.contains(*at))
 }
 
 #[cfg(test)]

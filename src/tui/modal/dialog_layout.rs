@@ -2,7 +2,7 @@
 //! The command or the diff and the labels of the choices stay. Pure.
 
 /// With fewer rows of what is asked, the choices give up their long labels.
-const LEAST_BODY: usize = 3;
+const MIN_BODY: usize = 3;
 /// With so many rows of what is asked, a blank row below them does no harm.
 const ROOMY: u16 = 8;
 
@@ -84,7 +84,7 @@ impl DialogLayout {
 
 /// Divides a screen of this height.
 pub fn lay_out(height: u16, rows: &DialogRows) -> DialogLayout {
-    let least = u16::try_from(rows.required.clamp(1, LEAST_BODY)).unwrap_or(1);
+    let least = u16::try_from(rows.required.clamp(1, MIN_BODY)).unwrap_or(1);
     let forms = [(FootForm::Grid, rows.grid), (FootForm::Flow, rows.flow)];
     let fitting = forms.into_iter().find(|(_, foot)| 2 + foot + least <= height);
     let (form, foot) = fitting.unwrap_or((FootForm::Row, rows.flow.min(1)));
@@ -112,7 +112,7 @@ pub fn lay_out(height: u16, rows: &DialogRows) -> DialogLayout {
         if airy.body >= ROOMY { airy } else { divide(height, Spacing::None, keeps) }
     };
     // A list shows more than its first step.
-    let least = rows.required.max(rows.body.min(LEAST_BODY));
+    let least = rows.required.max(rows.body.min(MIN_BODY));
     let mut layout = layouts.find(|layout| holds(layout, least)).unwrap_or_else(scrolls);
     layout.body = layout.body.min(u16::try_from(wanted(keeps)).unwrap_or(u16::MAX));
     layout

@@ -14,7 +14,7 @@ use crate::draw::{self, DrawContext, HorizontalRule};
 use crate::keys::{self, KeyAction, KeyContext};
 use crate::symbols::{CHOSEN, NOT_CHOSEN};
 use crate::{status, text};
-use avocet_core::i18n::{screen as words, session};
+use avocet_core::i18n::{screen as phrases, session};
 use avocet_core::protocol::Change;
 use avocet_present::changes::{no_changes, relative_path};
 
@@ -41,10 +41,10 @@ pub struct DiffDialog {
 }
 
 impl DiffDialog {
-    pub fn new(cwd: &str, session: Vec<Change>, uncommitted: Option<Vec<Change>>) -> DiffDialog {
-        let others = session.len();
+    pub fn new(cwd: &str, changes: Vec<Change>, uncommitted: Option<Vec<Change>>) -> DiffDialog {
+        let others = changes.len();
         let has_unknown = uncommitted.is_none();
-        let files = session.into_iter().chain(uncommitted.unwrap_or_default()).collect();
+        let files = changes.into_iter().chain(uncommitted.unwrap_or_default()).collect();
         DiffDialog { cwd: cwd.to_owned(), files, others, has_unknown, ..DiffDialog::default() }
     }
 
@@ -105,7 +105,9 @@ impl DiffDialog {
             }
         };
         self.scroll.fit(self.rows.len(), diff.height.into());
-        let (height, at) = (usize::from(list.height).max(1), self.list_row(self.chosen));
+        let height = usize::from(list.height).max(1);
+        let at = self.list_row(self.chosen);
+
         self.first = self.first.min(at).max((at + 1).saturating_sub(height));
     }
 
@@ -137,7 +139,9 @@ impl DiffDialog {
         cx: &DrawContext<'_>,
     ) -> Line<'static> {
         let is_chosen = at == self.chosen;
-        let (added, removed) = (format!(" +{}", change.added), format!(" -{}", change.removed));
+        let added = format!(" +{}", change.added);
+        let removed = format!(" -{}", change.removed);
+
         let room = width.saturating_sub(2 + added.len() + removed.len());
         let name = text::single_line(relative_path(&change.path, &self.cwd));
         let name = text::elide_middle(&name, room);
@@ -162,7 +166,7 @@ impl DiffDialog {
         let below = self.scroll.below();
         let mut rule = HorizontalRule::new(cx.theme, cx.theme.border).left(title);
         if below > 0 {
-            let more = words::HELP_MORE.with("n", below).text(cx.lang);
+            let more = phrases::HELP_MORE.with("n", below).text(cx.lang);
             rule = rule.right(Span::styled(more, cx.theme.dim));
         }
         rule.draw(area, buf);
@@ -176,7 +180,7 @@ impl DiffDialog {
 }
 
 const HINTS: &[status::KeyHint] = &[
-    status::KeyHint::pair(KeyContext::Diff, words::HINT_FILES),
-    status::KeyHint::pages(KeyContext::Anywhere, words::HINT_SCROLL),
-    status::KeyHint::bound(KeyContext::Page, KeyAction::Close, words::HINT_CLOSE),
+    status::KeyHint::pair(KeyContext::Diff, phrases::HINT_FILES),
+    status::KeyHint::pages(KeyContext::Anywhere, phrases::HINT_SCROLL),
+    status::KeyHint::bound(KeyContext::Page, KeyAction::Close, phrases::HINT_CLOSE),
 ];

@@ -33,12 +33,18 @@ pub enum EditAssessment<'a> {
 
 impl Editor {
     /// Begins with the step as proposed, which has been assessed already.
-    pub fn new(work: &StepAction, risk: Option<&Risk>, lang: Lang) -> Editor {
-        let mut field = Composer::new(Vec::new());
-        field.paste(&editable::to_text(work), lang);
-        let judged = risk.map(|risk| (work.clone(), risk.clone()));
-        let form = EditableForm::from_action(work);
-        Editor { field, work: Ok(work.clone()), form, last_assessment: judged, change: None }
+    pub fn new(action: &StepAction, risk: Option<&Risk>, lang: Lang) -> Editor {
+        let mut composer = Composer::new(Vec::new());
+        composer.paste(&editable::to_text(action), lang);
+        let judged = risk.map(|risk| (action.clone(), risk.clone()));
+        let form = EditableForm::from_action(action);
+        Editor {
+            field: composer,
+            work: Ok(action.clone()),
+            form,
+            last_assessment: judged,
+            change: None,
+        }
     }
 
     /// Parses the text again; returns the work if it changed and must be assessed.
@@ -55,11 +61,11 @@ impl Editor {
 
     /// Takes an judgement. A late one for an earlier text must not replace the one for the current
     /// text: nothing would request that again.
-    pub fn set_assessment(&mut self, work: StepAction, risk: Risk, change: Option<Change>) {
+    pub fn set_assessment(&mut self, action: StepAction, risk: Risk, change: Option<Change>) {
         let late =
-            matches!(self.judgement(), EditAssessment::Current(_)) && self.work() != Some(&work);
+            matches!(self.judgement(), EditAssessment::Current(_)) && self.work() != Some(&action);
         if !late {
-            (self.last_assessment, self.change) = (Some((work, risk)), change);
+            (self.last_assessment, self.change) = (Some((action, risk)), change);
         }
     }
 
@@ -120,26 +126,26 @@ pub enum Field {
     Unhandled,
 }
 
-pub fn handle_field_key(field: &mut Composer, key: &KeyEvent, lang: Lang) -> Field {
+pub fn handle_field_key(composer: &mut Composer, key: &KeyEvent, lang: Lang) -> Field {
     match keys::action(KeyContext::Input, key) {
         Some(KeyAction::Send) => Field::Submitted,
         Some(KeyAction::Edit(edit)) => {
-            field.edit(edit);
+            composer.edit(edit);
             Field::Changed
         }
         Some(KeyAction::Up) => {
-            field.up(lang);
+            composer.up(lang);
             Field::Changed
         }
         Some(KeyAction::Down) => {
-            field.down(lang);
+            composer.down(lang);
             Field::Changed
         }
         Some(_) => Field::Unhandled,
         None if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Stop) => {
             Field::Cancelled
         }
-        None if field.type_key(key) => Field::Changed,
+        None if composer.type_key(key) => Field::Changed,
         None => Field::Unhandled,
     }
 }

@@ -8,7 +8,7 @@ use super::rows::{DiffViewCache, Rows};
 use crate::draw::DrawContext;
 use crate::text;
 use crate::transcript::{DiffForm, DiffView};
-use avocet_core::i18n::{Phrase, screen as words};
+use avocet_core::i18n::{Phrase, screen as phrases};
 use avocet_core::protocol::Change;
 
 /// Rows of a diff that must be seen before it can be approved. The rest of a longer diff can be
@@ -18,10 +18,10 @@ pub const MUST: usize = 400;
 /// What is asked about it.
 pub fn title(change: &Change) -> Phrase {
     match (&change.before, &change.after) {
-        _ if !change.others.is_empty() => words::CHANGE_TITLE,
-        (None, Some(_)) => words::CHANGE_TITLE_NEW,
-        (Some(_), None) => words::CHANGE_TITLE_DELETED,
-        _ => words::CHANGE_TITLE,
+        _ if !change.others.is_empty() => phrases::CHANGE_TITLE,
+        (None, Some(_)) => phrases::CHANGE_TITLE_NEW,
+        (Some(_), None) => phrases::CHANGE_TITLE_DELETED,
+        _ => phrases::CHANGE_TITLE,
     }
 }
 
@@ -43,8 +43,8 @@ pub fn head_rows(change: &Change, width: usize, cx: &DrawContext<'_>) -> Vec<Lin
     };
     let kind = match (&change.before, &change.after) {
         _ if !change.others.is_empty() => "",
-        (None, _) => words::CHANGE_NEW.text(cx.lang),
-        (_, None) => words::CHANGE_DELETED.text(cx.lang),
+        (None, _) => phrases::CHANGE_NEW.text(cx.lang),
+        (_, None) => phrases::CHANGE_DELETED.text(cx.lang),
         _ => "",
     };
     let [added, removed] = counts(change, cx);
@@ -71,14 +71,16 @@ pub fn rows(change: &Change, width: usize, cx: &DrawContext<'_>, diffs: &DiffVie
     let view = || DiffView::new(&escape_invisible(body), "", form, width, cx.theme);
     rows.push_diff(diffs.get_or_insert_with(change, width, view));
     if change.cut {
-        rows.push(Line::styled(words::CHANGE_CUT.text(cx.lang), cx.theme.warn));
+        rows.push(Line::styled(phrases::CHANGE_CUT.text(cx.lang), cx.theme.warn));
     }
     rows
 }
 
 /// Spells out invisible characters, except tabs and line ends.
 fn escape_invisible(text: &str) -> String {
-    let (mut out, mut start) = (String::with_capacity(text.len()), 0);
+    let mut out = String::with_capacity(text.len());
+    let mut start = 0;
+
     for (at, c) in text.char_indices() {
         if !matches!(c, ' '..='~' | '\n') && avocet_safety::is_hidden(c) {
             out.push_str(text.get(start..at).unwrap_or_default());

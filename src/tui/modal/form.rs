@@ -17,7 +17,7 @@ use crate::keys::{self, KeyAction, KeyContext, ScrollAction};
 use crate::status::KeyHint;
 use crate::symbols::{CHOSEN, NOT_CHOSEN};
 use crate::text;
-use avocet_core::i18n::{Lang, LocalizedText, common, screen as words};
+use avocet_core::i18n::{Lang, LocalizedText, common, screen as phrases};
 use avocet_core::protocol::{AskId, Decision, FormField, Op, QuestionOp};
 
 /// Rows of the field that is being filled in, and columns of the names.
@@ -92,8 +92,8 @@ impl FormEntry {
 
     /// Checks the value. A field that was emptied has no default any more.
     fn check(&mut self, lang: Lang) -> bool {
-        let without_default = FormField { default: None, ..self.field.clone() };
-        self.fault = without_default.parse(&self.text(), lang).err();
+        let field = FormField { default: None, ..self.field.clone() };
+        self.fault = field.parse(&self.text(), lang).err();
         self.fault.is_none()
     }
 }
@@ -116,13 +116,13 @@ impl FormDialog {
     }
 
     /// Sets where keys go at the moment.
-    pub fn set_listening(&mut self, listening: FocusNotice) {
-        self.listening = listening;
+    pub fn set_listening(&mut self, notice: FocusNotice) {
+        self.listening = notice;
     }
 
     /// Scrolls what does not fit; false if everything fits.
-    pub fn scroll(&mut self, by: ScrollAction) -> bool {
-        self.frame.scroll(by, true)
+    pub fn scroll(&mut self, action: ScrollAction) -> bool {
+        self.frame.scroll(action, true)
     }
 
     pub fn key(&mut self, key: &KeyEvent, lang: Lang) -> ModalAction {
@@ -236,7 +236,9 @@ impl FormDialog {
         let wide = names.max().unwrap_or(0).min(WIDEST_NAME);
         let room = width.saturating_sub(wide + text::width(CHOSEN) + 2);
         let here = choice::listening_text(self.listening).is_none();
-        let (mut rows, mut current) = (Vec::new(), 0);
+        let mut rows = Vec::new();
+        let mut current = 0;
+
         for (at, entry) in self.entries.iter().enumerate() {
             let is_current = at == self.current && here;
             let style = if is_current { cx.theme.selection } else { cx.theme.text };
@@ -274,13 +276,13 @@ impl FormDialog {
         let width = DialogPage::body_width(screen);
         let (rows, current) = self.rows(width, cx);
         let mut page = DialogPage {
-            title: words::FORM_TITLE.with("script", self.script.as_str()).text(cx.lang),
+            title: phrases::FORM_TITLE.with("script", self.script.as_str()).text(cx.lang),
             tone: cx.theme.accent,
             required: rows.into(),
             ..DialogPage::default()
         };
         if self.is_sent {
-            page.hint = Line::styled(words::QUESTION_SENT.text(cx.lang), cx.theme.dim);
+            page.hint = Line::styled(phrases::QUESTION_SENT.text(cx.lang), cx.theme.dim);
             return (page, current);
         }
         let last = self.current + 1 == self.entries.len();
@@ -302,7 +304,7 @@ impl FormDialog {
             };
         }
         if last && let Some(first) = hints.first_mut() {
-            first.action = words::HINT_SEND;
+            first.action = phrases::HINT_SEND;
         }
         let say = choice::listening_text(self.listening);
         page.message =
@@ -321,9 +323,9 @@ impl FormDialog {
 
     pub fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
         let area = self.frame.draw(screen, buf, cx)?;
-        let dress = ComposerStyle { theme: cx.theme, hint: "", sigil: self.frame.tone() };
+        let style = ComposerStyle { theme: cx.theme, hint: "", sigil: self.frame.tone() };
         let caret = match &self.entries.get(self.current)?.value {
-            EntryValue::Typed(composer) if !self.is_sent => composer.draw(area, buf, &dress),
+            EntryValue::Typed(composer) if !self.is_sent => composer.draw(area, buf, &style),
             EntryValue::Typed(_) | EntryValue::Chosen { .. } => None,
         };
         dialog_frame::cursor_in_field(area, caret)
@@ -364,9 +366,9 @@ fn options_line(
 }
 
 const HINTS: &[KeyHint] = &[
-    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_NEXT_FIELD),
-    KeyHint::typed("Tab", words::HINT_MOVE),
-    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::CHOICE_NOTHING),
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, phrases::HINT_NEXT_FIELD),
+    KeyHint::typed("Tab", phrases::HINT_MOVE),
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, phrases::CHOICE_NOTHING),
     KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
 ];
-const PICK: KeyHint = KeyHint::typed("Left/Right", words::HINT_PICK_VALUE);
+const PICK: KeyHint = KeyHint::typed("Left/Right", phrases::HINT_PICK_VALUE);

@@ -12,7 +12,7 @@ use crate::draw::DrawContext;
 use crate::keymap::Keymap;
 use crate::keys::{self, KEYS, KeyAction, KeyContext};
 use crate::{status, text};
-use avocet_core::i18n::{Phrase, PhraseValue, common, screen as words, session};
+use avocet_core::i18n::{Phrase, PhraseValue, common, screen as phrases, session};
 use avocet_core::protocol::Extensions;
 use avocet_present::commands::{Surface, by_category, kept_sections, with_aliases};
 
@@ -30,11 +30,11 @@ pub struct HelpDialog {
 }
 
 impl HelpDialog {
-    pub fn new(kept: &Extensions, keymap: &Keymap) -> HelpDialog {
+    pub fn new(extensions: &Extensions, keymap: &Keymap) -> HelpDialog {
         HelpDialog {
             page: PageScroll::default(),
             keymap: keymap.clone(),
-            extensions: kept_sections(kept, Surface::Local),
+            extensions: kept_sections(extensions, Surface::Local),
         }
     }
 
@@ -61,7 +61,7 @@ impl HelpDialog {
     }
 
     pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
-        self.page.draw(area, buf, cx, words::HELP_TITLE.text(cx.lang), HINTS);
+        self.page.draw(area, buf, cx, phrases::HELP_TITLE.text(cx.lang), HINTS);
     }
 
     fn rows(&self, width: u16, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
@@ -112,7 +112,7 @@ impl HelpDialog {
 /// The introduction for new users.
 fn introduction(width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
     let mut list = PageList::default();
-    list.head(words::HELP_FIRST.text(cx.lang));
+    list.head(phrases::HELP_FIRST.text(cx.lang));
     for hint in FIRST {
         let about = cx.keymap.with_keys(hint.action).text(cx.lang);
         list.row(hint.key.name(cx.keymap), about);
@@ -138,7 +138,7 @@ pub fn key_list(keymap: &Keymap, cx: &DrawContext<'_>) -> PageList {
             }
         }
         if *place == KeyContext::Question {
-            list.row("1 - 8".to_owned(), words::PICK_NTH.text(cx.lang).to_owned());
+            list.row("1 - 8".to_owned(), phrases::PICK_NTH.text(cx.lang).to_owned());
             for (letter, label) in choice::letters() {
                 list.row(letter.to_string(), label.text(cx.lang));
             }
@@ -148,31 +148,31 @@ pub fn key_list(keymap: &Keymap, cx: &DrawContext<'_>) -> PageList {
 }
 
 const HINTS: &[status::KeyHint] = &[
-    status::KeyHint::pair(KeyContext::Page, words::HINT_SCROLL),
-    status::KeyHint::bound(KeyContext::Page, KeyAction::Close, words::HINT_CLOSE),
+    status::KeyHint::pair(KeyContext::Page, phrases::HINT_SCROLL),
+    status::KeyHint::bound(KeyContext::Page, KeyAction::Close, phrases::HINT_CLOSE),
 ];
 
 const FIRST: &[status::KeyHint] = &[
-    status::KeyHint::bound(KeyContext::Input, KeyAction::Send, words::HELP_ASK),
-    status::KeyHint::typed("/", words::HELP_COMMANDS),
-    status::KeyHint::typed("@", words::HELP_MENTION),
-    status::KeyHint::typed("!", words::HELP_SHELL),
-    status::KeyHint::bound(KeyContext::Input, KeyAction::NextMode, words::HELP_MODE),
-    status::KeyHint::bound(KeyContext::Anywhere, KeyAction::Stop, words::HELP_STOP),
-    status::KeyHint::pages(KeyContext::Anywhere, words::HELP_SCROLL),
+    status::KeyHint::bound(KeyContext::Input, KeyAction::Send, phrases::HELP_ASK),
+    status::KeyHint::typed("/", phrases::HELP_COMMANDS),
+    status::KeyHint::typed("@", phrases::HELP_MENTION),
+    status::KeyHint::typed("!", phrases::HELP_SHELL),
+    status::KeyHint::bound(KeyContext::Input, KeyAction::NextMode, phrases::HELP_MODE),
+    status::KeyHint::bound(KeyContext::Anywhere, KeyAction::Stop, phrases::HELP_STOP),
+    status::KeyHint::pages(KeyContext::Anywhere, phrases::HELP_SCROLL),
     status::KeyHint::typed("/keys", common::ALL_KEYS),
 ];
 
 const PLACES: &[(KeyContext, Phrase)] = &[
-    (KeyContext::Input, words::PLACE_INPUT),
-    (KeyContext::EmptyInput, words::PLACE_EMPTY_INPUT),
-    (KeyContext::RunningStep, words::PLACE_RUNNING_STEP),
-    (KeyContext::Anywhere, words::PLACE_ANYWHERE),
-    (KeyContext::Question, words::PLACE_QUESTION),
-    (KeyContext::Palette, words::PLACE_PALETTE),
+    (KeyContext::Input, phrases::PLACE_INPUT),
+    (KeyContext::EmptyInput, phrases::PLACE_EMPTY_INPUT),
+    (KeyContext::RunningStep, phrases::PLACE_RUNNING_STEP),
+    (KeyContext::Anywhere, phrases::PLACE_ANYWHERE),
+    (KeyContext::Question, phrases::PLACE_QUESTION),
+    (KeyContext::Palette, phrases::PLACE_PALETTE),
     (KeyContext::Queue, avocet_core::i18n::input::PLACE_QUEUE),
     (KeyContext::HistorySearch, avocet_core::i18n::input::PLACE_SEARCH),
-    (KeyContext::Search, words::PLACE_SEARCH),
-    (KeyContext::SearchResults, words::PLACE_FOUND),
+    (KeyContext::Search, phrases::PLACE_SEARCH),
+    (KeyContext::SearchResults, phrases::PLACE_FOUND),
     (KeyContext::Diff, session::CHANGED_FILES),
 ];

@@ -14,12 +14,12 @@ use crate::keys::{self, KeyAction, KeyContext};
 use crate::symbols::CHOSEN;
 use crate::{status, text};
 use avocet_config::Secret;
-use avocet_core::i18n::{Lang, LocalizedText, screen as words};
+use avocet_core::i18n::{Lang, LocalizedText, screen as phrases};
 
 /// Rows of the head, the field and the hint.
 const FRAME: u16 = 3;
 /// The longest key.
-const LONGEST: usize = 16 * 1024;
+const MAX_LENGTH: usize = 16 * 1024;
 
 pub struct KeyEntry {
     /// Whose key it is.
@@ -71,7 +71,7 @@ impl KeyEntry {
 
     pub fn paste(&mut self, text: &str) {
         self.note = None;
-        if self.typed.len() + text.len() <= LONGEST {
+        if self.typed.len() + text.len() <= MAX_LENGTH {
             self.typed.push_str(text);
         }
     }
@@ -79,7 +79,7 @@ impl KeyEntry {
     fn confirm(&mut self) -> ModalAction {
         let key = self.typed.trim();
         if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic()) {
-            self.note = Some(words::KEY_ODD.into());
+            self.note = Some(phrases::KEY_ODD.into());
             return ModalAction::Stay;
         }
         self.is_waiting = true;
@@ -95,8 +95,8 @@ impl KeyEntry {
     /// The lines below the field: why the last key was not accepted, else where this one goes and
     /// where to get one.
     fn says(&self, width: u16, lang: Lang) -> Vec<String> {
-        let about = words::KEY_ABOUT.with("url", self.url.as_str());
-        let page = words::KEY_PAGE.with("page", self.keys_at.as_str());
+        let about = phrases::KEY_ABOUT.with("url", self.url.as_str());
+        let page = phrases::KEY_PAGE.with("page", self.keys_at.as_str());
         let page = Some(page).filter(|_| !self.keys_at.is_empty());
         let says = match &self.note {
             Some(note) => vec![note.clone()],
@@ -115,13 +115,13 @@ impl KeyEntry {
             |nth: u16| Rect { y: area.y + nth.min(height.saturating_sub(1)), height: 1, ..area };
         let width = usize::from(area.width);
         let bold = cx.theme.accent.add_modifier(Modifier::BOLD);
-        let title = words::KEY_TITLE.with("name", self.provider.as_str()).text(cx.lang);
+        let title = phrases::KEY_TITLE.with("name", self.provider.as_str()).text(cx.lang);
         HorizontalRule::edge(cx.theme).left(Span::styled(title, bold)).draw(row(0), buf);
         // How long a key is says little; how much was typed must be visible.
         let dots = "*".repeat(self.typed.chars().count().min(width.saturating_sub(6)));
         let column = 4 + u16::try_from(text::width(&dots)).unwrap_or(0);
         let field = if self.is_waiting {
-            Span::styled(words::KEY_WAITS.text(cx.lang), cx.theme.dim)
+            Span::styled(phrases::KEY_WAITS.text(cx.lang), cx.theme.dim)
         } else {
             Span::styled(dots, cx.theme.text)
         };
@@ -138,6 +138,6 @@ impl KeyEntry {
 }
 
 const HINTS: &[status::KeyHint] = &[
-    status::KeyHint::typed("Enter", words::HINT_TRY_KEY),
-    status::KeyHint::typed("Esc", words::HINT_BACK),
+    status::KeyHint::typed("Enter", phrases::HINT_TRY_KEY),
+    status::KeyHint::typed("Esc", phrases::HINT_BACK),
 ];

@@ -13,10 +13,10 @@ use crate::keymap::Keymap;
 use crate::keys::{self, KeyAction, KeyContext};
 use crate::symbols::CHOSEN;
 use crate::{status, text};
-use avocet_core::i18n::screen as words;
+use avocet_core::i18n::screen as phrases;
 
 /// The longest search.
-const LONGEST: usize = 80;
+const MAX_LENGTH: usize = 80;
 /// No wider than is comfortable to read.
 const READABLE: u16 = 100;
 
@@ -37,7 +37,7 @@ impl KeyPage {
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         match key.code {
             KeyCode::Char(c) if !held => {
-                if self.query.len() < LONGEST {
+                if self.query.len() < MAX_LENGTH {
                     self.query.push(c);
                 }
             }
@@ -70,7 +70,7 @@ impl KeyPage {
     pub fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) {
         let list = key_list(&self.keymap, cx).filtered(&self.query);
         let rows = if list.is_empty() {
-            vec![Line::styled(words::CHOOSE_NONE.text(cx.lang), cx.theme.dim)]
+            vec![Line::styled(phrases::CHOOSE_NONE.text(cx.lang), cx.theme.dim)]
         } else {
             list.rows(screen.width.saturating_sub(4).min(READABLE).into(), cx)
         };
@@ -78,7 +78,7 @@ impl KeyPage {
     }
 
     pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
-        self.page.draw(area, buf, cx, words::KEYS_TITLE.text(cx.lang), HINTS);
+        self.page.draw(area, buf, cx, phrases::KEYS_TITLE.text(cx.lang), HINTS);
         self.draw_search(Rect { y: area.y + 1, height: 1, ..area }.intersection(area), buf, cx)
     }
 
@@ -86,7 +86,7 @@ impl KeyPage {
         let typed = text::elide_middle(&self.query, usize::from(area.width).saturating_sub(6));
         let caret = 4 + u16::try_from(text::width(&typed)).unwrap_or(0);
         let shown = if typed.is_empty() {
-            Span::styled(words::KEYS_SEARCH.text(cx.lang).to_owned(), cx.theme.dim)
+            Span::styled(phrases::KEYS_SEARCH.text(cx.lang).to_owned(), cx.theme.dim)
         } else {
             Span::styled(typed, cx.theme.text)
         };
@@ -97,6 +97,6 @@ impl KeyPage {
 }
 
 const HINTS: &[status::KeyHint] = &[
-    status::KeyHint::pair(KeyContext::Page, words::HINT_SCROLL),
-    status::KeyHint::bound(KeyContext::Page, KeyAction::Close, words::HINT_CLOSE),
+    status::KeyHint::pair(KeyContext::Page, phrases::HINT_SCROLL),
+    status::KeyHint::bound(KeyContext::Page, KeyAction::Close, phrases::HINT_CLOSE),
 ];

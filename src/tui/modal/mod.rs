@@ -85,18 +85,20 @@ pub enum Modal {
 
 impl Modal {
     /// The modal for a question of the session.
-    pub fn for_question(ask: Ask, facts: &SessionInfo) -> Modal {
-        let (id, flow) = (ask.id, QuestionFlow::new(&ask.question));
+    pub fn for_question(ask: Ask, info: &SessionInfo) -> Modal {
+        let id = ask.id;
+        let flow = QuestionFlow::new(&ask.question);
+
         match ask.question {
             Question::Pause { why } => Modal::Pause(Box::new(PauseDialog::new(id, flow, why))),
             Question::Pieces { of, cwd, pieces } => {
                 Modal::TemplateCommands(Box::new(TemplateDialog::new(id, flow, of, cwd, pieces)))
             }
             Question::Trust { folder, above, because, found } => Modal::Trust(Box::new(
-                TrustDialog::new(id, flow, (folder, above), facts.trusted, because, found),
+                TrustDialog::new(id, flow, (folder, above), info.trusted, because, found),
             )),
             Question::Form { script, fields } => {
-                Modal::Form(Box::new(FormDialog::new(id, &script, fields, facts.lang)))
+                Modal::Form(Box::new(FormDialog::new(id, &script, fields, info.lang)))
             }
             question @ (Question::Choice { .. }
             | Question::Plan { .. }
@@ -108,19 +110,19 @@ impl Modal {
                     Modal::Shell(Box::new(ShellDialog::new(id, flow, asked)))
                 }
                 StepAction::Exec { .. } | StepAction::Tool { .. } => {
-                    Modal::Approve(Box::new(ApproveDialog::new(id, flow, asked, &facts.cwd)))
+                    Modal::Approve(Box::new(ApproveDialog::new(id, flow, asked, &info.cwd)))
                 }
             },
         }
     }
 
-    pub fn help(kept: &Extensions, keymap: &Keymap) -> Modal {
-        Modal::Help(HelpDialog::new(kept, keymap))
+    pub fn help(extensions: &Extensions, keymap: &Keymap) -> Modal {
+        Modal::Help(HelpDialog::new(extensions, keymap))
     }
 
     /// Changed files: those of the session, and the others.
-    pub fn diff(cwd: &str, session: Vec<Change>, uncommitted: Option<Vec<Change>>) -> Modal {
-        Modal::Diff(Box::new(DiffDialog::new(cwd, session, uncommitted)))
+    pub fn diff(cwd: &str, changes: Vec<Change>, uncommitted: Option<Vec<Change>>) -> Modal {
+        Modal::Diff(Box::new(DiffDialog::new(cwd, changes, uncommitted)))
     }
 
     pub fn keys(keymap: &Keymap) -> Modal {
@@ -301,12 +303,12 @@ impl Modals {
     }
 
     /// Tells the question on top where keys go at the moment.
-    pub fn set_listening(&mut self, listening: FocusNotice) {
+    pub fn set_listening(&mut self, notice: FocusNotice) {
         match self.0.last_mut() {
-            Some(Modal::Form(form)) => form.set_listening(listening),
+            Some(Modal::Form(form)) => form.set_listening(notice),
             other => {
                 if let Some(asking) = other.and_then(Modal::question_state) {
-                    asking.set_listening(listening);
+                    asking.set_listening(notice);
                 }
             }
         }
@@ -358,24 +360,26 @@ impl Modals {
     }
 
     /// Scrolls what does not fit of the question on top; false if everything fits.
-    pub fn scroll(&mut self, by: ScrollAction) -> bool {
+    pub fn scroll(&mut self, action: ScrollAction) -> bool {
         match self.0.last_mut() {
-            Some(Modal::Form(form)) => form.scroll(by),
-            other => other.and_then(Modal::question_state).is_some_and(|asking| asking.scroll(by)),
+            Some(Modal::Form(form)) => form.scroll(action),
+            other => {
+                other.and_then(Modal::question_state).is_some_and(|asking| asking.scroll(action))
+            }
         }
     }
 
     pub fn set_assessment(
         &mut self,
         ask: AskId,
-        work: StepAction,
+        action: StepAction,
         risk: Risk,
         change: Option<Change>,
     ) {
         let asked =
             self.0.iter_mut().filter_map(Modal::question_state).find(|asking| asking.id == ask);
         if let Some(asking) = asked {
-            asking.set_assessment(work, risk, change);
+            asking.set_assessment(action, risk, change);
         }
     }
 
@@ -413,12 +417,12 @@ impl Modals {
     }
 
     /// Takes the colours of a piece of code.
-    pub fn add_highlight(&self, painted: HighlightedCode) {
+    pub fn add_highlight(&self, code: HighlightedCode) {
         match self.0.last() {
-            Some(Modal::Diff(diff)) => diff.diffs.add_highlight(painted),
+            Some(Modal::Diff(diff)) => diff.diffs.add_highlight(code),
             other => {
                 if let Some(dialog) = other.and_then(Modal::dialog) {
-                    dialog.question().diffs.add_highlight(painted);
+                    dialog.question().diffs.add_highlight(code);
                 }
             }
         }

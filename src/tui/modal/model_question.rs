@@ -9,7 +9,7 @@ use super::question::QuestionState;
 use crate::draw::{DrawContext, MEASURE};
 use crate::symbols::plan_sign;
 use crate::text;
-use avocet_core::i18n::{Phrase, screen as words};
+use avocet_core::i18n::{Phrase, screen as phrases};
 use avocet_core::protocol::{AskId, PlanItem, Question, Risk, StepAction};
 use avocet_present::flow::QuestionFlow;
 
@@ -51,17 +51,17 @@ impl ModelQuestionDialog {
                 };
                 let lines: Vec<_> = items.iter().map(line).collect();
                 state.plan = items;
-                (words::PLAN_ASK, lines.join("\n"))
+                (phrases::PLAN_ASK, lines.join("\n"))
             }
-            Question::ScriptCall { text } => (words::SCRIPT_TITLE, text),
-            Question::Choice { text, script: Some(_), .. } => (words::SCRIPT_TITLE, text),
-            Question::Choice { text, fallback: Some(_), .. } => (words::AVOCET_TITLE, text),
-            Question::Choice { text, .. } => (words::CHOICE_TITLE, text),
+            Question::ScriptCall { text } => (phrases::SCRIPT_TITLE, text),
+            Question::Choice { text, script: Some(_), .. } => (phrases::SCRIPT_TITLE, text),
+            Question::Choice { text, fallback: Some(_), .. } => (phrases::AVOCET_TITLE, text),
+            Question::Choice { text, .. } => (phrases::CHOICE_TITLE, text),
             Question::Step(_)
             | Question::Pieces { .. }
             | Question::Pause { .. }
             | Question::Trust { .. }
-            | Question::Form { .. } => (words::CHOICE_TITLE, String::new()),
+            | Question::Form { .. } => (phrases::CHOICE_TITLE, String::new()),
         };
         ModelQuestionDialog { question: state, title, text: text::sanitize(&text) }
     }

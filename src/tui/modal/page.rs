@@ -10,7 +10,7 @@ use super::scroll::RowScroll;
 use crate::draw::{self, DrawContext, HorizontalRule};
 use crate::keys::KeyAction;
 use crate::{status, text};
-use avocet_core::i18n::screen as words;
+use avocet_core::i18n::screen as phrases;
 
 /// A page that scrolls.
 #[derive(Debug, Default)]
@@ -41,9 +41,9 @@ impl PageScroll {
     }
 
     /// Lays these rows out for a screen of this height.
-    pub fn fit(&mut self, height: u16, rows: Vec<Line<'static>>) {
-        self.scroll.fit(rows.len(), height.saturating_sub(4).into());
-        self.rows = rows;
+    pub fn fit(&mut self, height: u16, lines: Vec<Line<'static>>) {
+        self.scroll.fit(lines.len(), height.saturating_sub(4).into());
+        self.rows = lines;
     }
 
     /// Draws the rows below a head, and the active keys at the bottom.
@@ -64,7 +64,7 @@ impl PageScroll {
         let mut rule = HorizontalRule::new(cx.theme, cx.theme.border)
             .left(Span::styled(title.to_owned(), bold));
         if below > 0 {
-            let more = words::HELP_MORE.with("n", below).text(cx.lang);
+            let more = phrases::HELP_MORE.with("n", below).text(cx.lang);
             rule = rule.right(Span::styled(more, cx.theme.dim));
         }
         rule.draw(area, buf);
@@ -99,20 +99,20 @@ impl PageList {
             let text = format!("{left} {right}").to_lowercase();
             words.iter().all(|word| text.contains(word))
         };
-        let mut kept: Vec<Entry> = Vec::new();
+        let mut entries: Vec<Entry> = Vec::new();
         for entry in self.0 {
-            if matches!(entry, Entry::Head(_)) && matches!(kept.last(), Some(Entry::Head(_))) {
-                kept.pop();
+            if matches!(entry, Entry::Head(_)) && matches!(entries.last(), Some(Entry::Head(_))) {
+                entries.pop();
             }
             match &entry {
                 Entry::Row(left, right) if !fits(left, right) => {}
-                Entry::Row(..) | Entry::Head(_) => kept.push(entry),
+                Entry::Row(..) | Entry::Head(_) => entries.push(entry),
             }
         }
-        if matches!(kept.last(), Some(Entry::Head(_))) {
-            kept.pop();
+        if matches!(entries.last(), Some(Entry::Head(_))) {
+            entries.pop();
         }
-        PageList(kept)
+        PageList(entries)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -133,14 +133,14 @@ impl PageList {
             Entry::Head(_) => 0,
         });
         let column = (widest.max().unwrap_or(0) + 3).min((width / 3).max(20));
-        let mut rows: Vec<Line<'static>> = Vec::new();
+        let mut lines: Vec<Line<'static>> = Vec::new();
         for entry in self.0 {
             match entry {
                 Entry::Head(text) => {
-                    if !rows.is_empty() {
-                        rows.push(Line::default());
+                    if !lines.is_empty() {
+                        lines.push(Line::default());
                     }
-                    rows.push(Line::styled(text, cx.theme.accent.add_modifier(Modifier::BOLD)));
+                    lines.push(Line::styled(text, cx.theme.accent.add_modifier(Modifier::BOLD)));
                 }
                 Entry::Row(left, right) => {
                     let right = text::wrap(&right, width.saturating_sub(column + 2));
@@ -152,12 +152,12 @@ impl PageList {
                     } else {
                         (label, None)
                     };
-                    rows.extend(own.map(|own| Line::styled(own, cx.theme.text)));
-                    rows.extend(draw::label_lines(&label, cx.theme.text, column + 2, right));
+                    lines.extend(own.map(|own| Line::styled(own, cx.theme.text)));
+                    lines.extend(draw::label_lines(&label, cx.theme.text, column + 2, right));
                 }
             }
         }
-        rows.push(Line::default());
-        rows
+        lines.push(Line::default());
+        lines
     }
 }

@@ -15,12 +15,12 @@ use crate::fuzzy_list::{FuzzyMatcher, ListSelection, RowStyle};
 use crate::keys::{self, KeyAction, KeyContext};
 use crate::symbols::CHOSEN;
 use crate::{status, text};
-use avocet_core::i18n::{Lang, LocalizedText, Phrase, common, screen as words};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, common, screen as phrases};
 
 /// Rows visible at once.
 const ROWS: usize = 10;
 /// The longest filter.
-const LONGEST: usize = 80;
+const MAX_LENGTH: usize = 80;
 /// Rows of the head, the filter and the hint.
 const FRAME: u16 = 3;
 
@@ -80,8 +80,10 @@ struct PickerMatch {
 impl Picker {
     /// Selects the row with the value `now`, or the first.
     pub fn new(topic: Topic, rows: Vec<PickerRow>, now: &str) -> Picker {
-        let (typed, found) = (String::new(), Vec::new());
-        let mut choose = Picker {
+        let typed = String::new();
+        let found = Vec::new();
+
+        let mut picker = Picker {
             topic,
             rows,
             filter_text: typed,
@@ -91,15 +93,15 @@ impl Picker {
             note: None,
             heading: String::new(),
         };
-        choose.update_matches();
-        let now = choose.rows.iter().position(|row| row.value == now);
-        choose.selection = now.map(ListSelection::at).unwrap_or_default();
-        choose
+        picker.update_matches();
+        let now = picker.rows.iter().position(|row| row.value == now);
+        picker.selection = now.map(ListSelection::at).unwrap_or_default();
+        picker
     }
 
     /// With this text already typed.
     pub fn with_filter(mut self, text: &str) -> Picker {
-        self.filter_text = text.chars().take(LONGEST).collect();
+        self.filter_text = text.chars().take(MAX_LENGTH).collect();
         self.update_matches();
         self
     }
@@ -183,7 +185,7 @@ impl Picker {
             KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => {
                 self.filter_text.clear()
             }
-            KeyCode::Char(c) if !held && self.filter_text.len() < LONGEST => {
+            KeyCode::Char(c) if !held && self.filter_text.len() < MAX_LENGTH => {
                 self.filter_text.push(c)
             }
             _ => return ModalAction::Unhandled,
@@ -225,8 +227,8 @@ impl Picker {
         self.value().map_or(ModalAction::Stay, |value| self.action(PickerAction::Selected(value)))
     }
 
-    fn action(&self, choice: PickerAction) -> ModalAction {
-        ModalAction::Picked(self.topic, choice)
+    fn action(&self, action: PickerAction) -> ModalAction {
+        ModalAction::Picked(self.topic, action)
     }
 
     fn selected_row(&self) -> Option<&PickerRow> {
@@ -330,7 +332,7 @@ impl Picker {
         let more = self.selected_row().map(|row| match &row.more {
             Some(more) => more.text(cx.lang),
             None if row.details.is_empty() => String::new(),
-            None => words::SESSION_LAST.with("text", row.details.as_str()).text(cx.lang),
+            None => phrases::SESSION_LAST.with("text", row.details.as_str()).text(cx.lang),
         });
         let more = text::single_line(&more.unwrap_or_default());
         let room = usize::from(area.width).saturating_sub(3);
@@ -346,7 +348,7 @@ impl Picker {
         let mut rule = HorizontalRule::edge(cx.theme).left(Span::styled(title, bold));
         if !self.matches.is_empty() {
             let more = (self.unlisted_count > 0)
-                .then(|| words::CHOOSE_MORE.with("n", self.unlisted_count).text(cx.lang));
+                .then(|| phrases::CHOOSE_MORE.with("n", self.unlisted_count).text(cx.lang));
             let count = self.selection.count(self.matches.len(), more.as_deref());
             rule = rule.right(Span::styled(count, cx.theme.dim));
         }
@@ -371,8 +373,8 @@ impl Picker {
         if self.matches.is_empty() {
             let say = match () {
                 () if self.rows.is_empty() => self.topic.empty_text(),
-                () if self.is_address() => words::CHOOSE_ADDRESS,
-                () => words::CHOOSE_NONE,
+                () if self.is_address() => phrases::CHOOSE_ADDRESS,
+                () => phrases::CHOOSE_NONE,
             };
             let line = Line::styled(say.text(cx.lang), cx.theme.dim);
             draw::line(area, buf, 2, area.width.into(), &line);
@@ -419,16 +421,16 @@ impl Picker {
 impl Topic {
     fn title(self) -> Phrase {
         match self {
-            Topic::Theme => words::CHOOSE_THEME,
+            Topic::Theme => phrases::CHOOSE_THEME,
             Topic::Model | Topic::FirstModel => common::MODEL_TITLE,
-            Topic::Provider => words::CHOOSE_PROVIDER,
-            Topic::Effort => words::CHOOSE_EFFORT,
-            Topic::Bot => words::CHOOSE_BOT_TITLE,
+            Topic::Provider => phrases::CHOOSE_PROVIDER,
+            Topic::Effort => phrases::CHOOSE_EFFORT,
+            Topic::Bot => phrases::CHOOSE_BOT_TITLE,
             Topic::Session => common::SESSIONS,
-            Topic::Turn => words::CHOOSE_TURN,
-            Topic::RewindParts { .. } => words::CHOOSE_REWIND,
-            Topic::NotePlace => words::CHOOSE_NOTE,
-            Topic::UnsavedConversation => words::LEAVE_TITLE,
+            Topic::Turn => phrases::CHOOSE_TURN,
+            Topic::RewindParts { .. } => phrases::CHOOSE_REWIND,
+            Topic::NotePlace => phrases::CHOOSE_NOTE,
+            Topic::UnsavedConversation => phrases::LEAVE_TITLE,
             Topic::Setting | Topic::SettingValue => common::SETTINGS,
         }
     }
@@ -436,25 +438,25 @@ impl Topic {
     /// The placeholder that says what typing does.
     fn placeholder(self) -> Phrase {
         match self {
-            Topic::RewindParts { .. } => words::REWIND_KEYS,
-            Topic::UnsavedConversation => words::LEAVE_KEYS,
-            _ => words::CHOOSE_FILTER,
+            Topic::RewindParts { .. } => phrases::REWIND_KEYS,
+            Topic::UnsavedConversation => phrases::LEAVE_KEYS,
+            _ => phrases::CHOOSE_FILTER,
         }
     }
 
     /// The text while there are no rows.
     fn empty_text(self) -> Phrase {
         match self {
-            Topic::Provider => words::PROVIDERS_ASKED,
+            Topic::Provider => phrases::PROVIDERS_ASKED,
             Topic::Theme | Topic::Model | Topic::FirstModel | Topic::Effort | Topic::Bot => {
-                words::MODELS_ASKED
+                phrases::MODELS_ASKED
             }
-            Topic::Setting | Topic::SettingValue => words::SETTINGS_ASKED,
+            Topic::Setting | Topic::SettingValue => phrases::SETTINGS_ASKED,
             Topic::Session
             | Topic::Turn
             | Topic::RewindParts { .. }
             | Topic::NotePlace
-            | Topic::UnsavedConversation => words::SESSIONS_NONE,
+            | Topic::UnsavedConversation => phrases::SESSIONS_NONE,
         }
     }
 }
@@ -462,11 +464,11 @@ impl Topic {
 /// A sample of each colour of the theme.
 fn swatch(cx: &DrawContext<'_>) -> Line<'static> {
     let theme = cx.theme;
-    let say = |word: Phrase, style| Span::styled(word.text(cx.lang).to_owned(), style);
+    let say = |phrase: Phrase, style| Span::styled(phrase.text(cx.lang).to_owned(), style);
     let parts = [
-        say(words::TIER_L0, theme.ok),
-        say(words::TIER_L1, theme.warn),
-        say(words::TIER_L2, theme.danger),
+        say(phrases::TIER_L0, theme.ok),
+        say(phrases::TIER_L1, theme.warn),
+        say(phrases::TIER_L2, theme.danger),
         Span::styled("+ added", theme.change.added),
         Span::styled("- removed", theme.change.removed),
         Span::styled("code()", theme.markup.code),
@@ -477,14 +479,14 @@ fn swatch(cx: &DrawContext<'_>) -> Line<'static> {
 }
 
 const HINTS: &[status::KeyHint] = &[
-    status::KeyHint::bound(KeyContext::Palette, KeyAction::Accept, words::HINT_PICK),
-    status::KeyHint::bound(KeyContext::Palette, KeyAction::Close, words::HINT_BACK),
-    status::KeyHint::pair(KeyContext::Palette, words::HINT_MOVE),
+    status::KeyHint::bound(KeyContext::Palette, KeyAction::Accept, phrases::HINT_PICK),
+    status::KeyHint::bound(KeyContext::Palette, KeyAction::Close, phrases::HINT_BACK),
+    status::KeyHint::pair(KeyContext::Palette, phrases::HINT_MOVE),
 ];
 
 const SETTING_HINTS: &[status::KeyHint] = &[
-    status::KeyHint::bound(KeyContext::Palette, KeyAction::Accept, words::HINT_PICK_VALUE),
-    status::KeyHint::typed("Delete", words::HINT_RESET),
-    status::KeyHint::bound(KeyContext::Palette, KeyAction::Close, words::HINT_BACK),
-    status::KeyHint::pair(KeyContext::Palette, words::HINT_MOVE),
+    status::KeyHint::bound(KeyContext::Palette, KeyAction::Accept, phrases::HINT_PICK_VALUE),
+    status::KeyHint::typed("Delete", phrases::HINT_RESET),
+    status::KeyHint::bound(KeyContext::Palette, KeyAction::Close, phrases::HINT_BACK),
+    status::KeyHint::pair(KeyContext::Palette, phrases::HINT_MOVE),
 ];

@@ -117,9 +117,9 @@ impl QuestionState {
     }
 
     /// Sets where keys go at the moment.
-    pub fn set_listening(&mut self, listening: FocusNotice) {
-        self.listening = listening;
-        let here = matches!(listening, FocusNotice::Question | FocusNotice::QuestionWithDraft);
+    pub fn set_listening(&mut self, notice: FocusNotice) {
+        self.listening = notice;
+        let here = matches!(notice, FocusNotice::Question | FocusNotice::QuestionWithDraft);
         self.choices.set_inactive(!here);
     }
 
@@ -177,20 +177,20 @@ impl QuestionState {
     }
 
     /// Scrolls what does not fit; false if everything fits.
-    pub fn scroll(&mut self, by: ScrollAction) -> bool {
-        self.frame.scroll(by, self.severity() == Severity::Plain)
+    pub fn scroll(&mut self, action: ScrollAction) -> bool {
+        self.frame.scroll(action, self.severity() == Severity::Plain)
     }
 
     /// The current content of the dialog, for a question about `work` with the judgement `risk`.
     pub fn subject<'a>(
         &'a self,
-        work: &'a StepAction,
+        action: &'a StepAction,
         risk: &'a Risk,
         change: Option<&'a Change>,
     ) -> Subject<'a> {
         let diffs = &self.diffs;
         let Some(QuestionField::Step(editor)) = &self.field else {
-            return Subject { work, risk, change, certainty: Certainty::Proposed, diffs };
+            return Subject { work: action, risk, change, certainty: Certainty::Proposed, diffs };
         };
         let (risk, standing) = match editor.judgement() {
             EditAssessment::Current(risk) => (risk, Certainty::Assessed),
@@ -198,12 +198,12 @@ impl QuestionState {
             EditAssessment::Unreadable(fault) => (risk, Certainty::Unreadable(fault)),
         };
         let change = editor.change();
-        Subject { work: editor.work().unwrap_or(work), risk, change, certainty: standing, diffs }
+        Subject { work: editor.work().unwrap_or(action), risk, change, certainty: standing, diffs }
     }
 
-    pub fn set_assessment(&mut self, work: StepAction, risk: Risk, change: Option<Change>) {
+    pub fn set_assessment(&mut self, action: StepAction, risk: Risk, change: Option<Change>) {
         if let Some(QuestionField::Step(editor)) = &mut self.field {
-            editor.set_assessment(work, risk, change);
+            editor.set_assessment(action, risk, change);
             self.frame.reset();
         }
     }
@@ -310,17 +310,17 @@ impl QuestionState {
     fn apply(
         &mut self,
         pick: ChoicePick,
-        by: Press,
+        press: Press,
         moment: Moment,
         step: Option<(&StepAction, &Risk)>,
         lang: Lang,
     ) -> ModalAction {
         let seen = self.seen(pick, moment);
         let flow = &mut self.choices.flow;
-        let is_confirmed = by == Press::Confirm || flow.stage() == FlowStage::Confirming;
+        let is_confirmed = press == Press::Confirm || flow.stage() == FlowStage::Confirming;
         let is_instant = is_confirmed || flow.is_instant(pick);
         let is_step = flow.offer.kind.is_about_step();
-        match flow.choose(pick, by, seen) {
+        match flow.choose(pick, press, seen) {
             FlowStep::Decided(decision) if is_instant => return self.send(decision),
             FlowStep::Decided(decision) => {
                 flow.back();
@@ -351,7 +351,7 @@ impl QuestionState {
             }
             FlowStep::WriteReason => self.field = Some(QuestionField::empty()),
             FlowStep::Edit => {
-                self.open_editor(step, (by != Press::Confirm).then_some(moment.at), lang)
+                self.open_editor(step, (press != Press::Confirm).then_some(moment.at), lang)
             }
         }
         ModalAction::Stay
@@ -368,10 +368,10 @@ impl QuestionState {
                 QuestionField::Step(Box::new(Editor::new(work, Some(risk), lang)))
             }
             None => {
-                let mut field = Composer::new(Vec::new());
+                let mut composer = Composer::new(Vec::new());
                 let lines: Vec<String> = self.plan.iter().map(PlanItem::line).collect();
-                field.set_text(&lines.join("\n"), lang);
-                QuestionField::Text(Box::new(field))
+                composer.set_text(&lines.join("\n"), lang);
+                QuestionField::Text(Box::new(composer))
             }
         });
         self.typed_through = typed.filter(|_| step.is_some());
@@ -576,10 +576,10 @@ impl QuestionState {
     /// Draws the page; returns the position of the cursor while a field is open.
     pub fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
         let area = self.frame.draw(screen, buf, cx)?;
-        let dress = ComposerStyle { theme: cx.theme, hint: "", sigil: self.frame.tone() };
+        let style = ComposerStyle { theme: cx.theme, hint: "", sigil: self.frame.tone() };
         let caret = match &self.field {
-            Some(QuestionField::Step(editor)) => editor.field.draw(area, buf, &dress),
-            Some(QuestionField::Text(field)) => field.draw(area, buf, &dress),
+            Some(QuestionField::Step(editor)) => editor.field.draw(area, buf, &style),
+            Some(QuestionField::Text(field)) => field.draw(area, buf, &style),
             None => None,
         };
         dialog_frame::cursor_in_field(area, caret)

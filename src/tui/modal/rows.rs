@@ -65,13 +65,16 @@ impl Rows {
         self.0.push(RowsPart::Diff(diff, all));
     }
 
-    pub fn append(&mut self, other: Rows) {
-        self.0.extend(other.0);
+    pub fn append(&mut self, rows: Rows) {
+        self.0.extend(rows.0);
     }
 
     /// Splits off the rows from `at` on.
     pub fn split_off(&mut self, at: usize) -> Rows {
-        let (mut kept, mut off, mut left) = (Vec::new(), Vec::new(), at);
+        let mut kept = Vec::new();
+        let mut off = Vec::new();
+        let mut left = at;
+
         for part in std::mem::take(&mut self.0) {
             let here = left.min(part.len());
             left -= here;
@@ -93,7 +96,9 @@ impl Rows {
 
     /// Lays out `take` rows from row `from` on.
     pub fn window(&self, from: usize, take: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
-        let (mut out, mut skip) = (Vec::new(), from);
+        let mut out = Vec::new();
+        let mut skip = from;
+
         for part in &self.0 {
             let (len, wanted) = (part.len(), take.saturating_sub(out.len()));
             if skip < len && wanted > 0 {
@@ -121,7 +126,7 @@ pub struct DiffViewCache(RefCell<Vec<(Key, DiffView)>>);
 type Key = (String, Option<String>, usize);
 
 /// At most this many are kept: those of a batch.
-const MOST: usize = 64;
+const MAX_ROWS: usize = 64;
 
 impl DiffViewCache {
     pub fn get_or_insert_with(
@@ -136,7 +141,7 @@ impl DiffViewCache {
             return view.clone();
         }
         let view = set();
-        if known.len() >= MOST {
+        if known.len() >= MAX_ROWS {
             known.remove(0);
         }
         known.push((key, view.clone()));
@@ -151,11 +156,11 @@ impl DiffViewCache {
     }
 
     /// Takes the colours of a piece of code.
-    pub fn add_highlight(&self, painted: HighlightedCode) {
+    pub fn add_highlight(&self, code: HighlightedCode) {
         let mut known = self.0.borrow_mut();
-        let at = painted.index_in_dialog();
+        let at = code.index_in_dialog();
         if let Some((_, view)) = at.and_then(|at| known.get_mut(at)) {
-            view.add_highlight(painted);
+            view.add_highlight(code);
         }
     }
 }

@@ -11,7 +11,7 @@ use super::edit::{Field, handle_field_key};
 use crate::composer::{Composer, ComposerStyle};
 use crate::draw::{self, DrawContext, HorizontalRule};
 use crate::{status, text};
-use avocet_core::i18n::{Lang, LocalizedText, screen as words};
+use avocet_core::i18n::{Lang, LocalizedText, screen as phrases};
 use avocet_core::protocol::SettingRow;
 
 /// Rows of the head and the hint, and the most of the field.
@@ -31,11 +31,11 @@ pub struct SettingEntry {
 
 impl SettingEntry {
     pub fn new(row: &SettingRow, start: &str, expected: LocalizedText, lang: Lang) -> SettingEntry {
-        let mut field = Composer::new(Vec::new());
-        field.set_text(start, lang);
-        let expected = words::SETTING_EXPECTED.with("expected", expected);
+        let mut composer = Composer::new(Vec::new());
+        composer.set_text(start, lang);
+        let expected = phrases::SETTING_EXPECTED.with("expected", expected);
         let about = [row.about.clone(), expected, row.timing.clone()];
-        SettingEntry { key: row.key.clone(), about, field, field_rows: 1, note: None }
+        SettingEntry { key: row.key.clone(), about, field: composer, field_rows: 1, note: None }
     }
 
     pub fn key(&mut self, key: &KeyEvent, lang: Lang) -> ModalAction {
@@ -98,8 +98,8 @@ impl SettingEntry {
             width: area.width.saturating_sub(2),
             height: self.field_rows,
         };
-        let dress = ComposerStyle { theme: cx.theme, hint: "", sigil: cx.theme.accent };
-        let caret = self.field.draw(field, buf, &dress);
+        let composer_style = ComposerStyle { theme: cx.theme, hint: "", sigil: cx.theme.accent };
+        let caret = self.field.draw(field, buf, &composer_style);
         let style = if self.note.is_some() { cx.theme.warn } else { cx.theme.dim };
         for (y, say) in (field.bottom()..area.bottom().saturating_sub(1)).zip(says) {
             draw::line(row(y), buf, 2, area.width.into(), &Line::styled(say, style));
@@ -111,6 +111,6 @@ impl SettingEntry {
 }
 
 const HINTS: &[status::KeyHint] = &[
-    status::KeyHint::typed("Enter", words::HINT_SET),
-    status::KeyHint::typed("Esc", words::HINT_BACK),
+    status::KeyHint::typed("Enter", phrases::HINT_SET),
+    status::KeyHint::typed("Esc", phrases::HINT_BACK),
 ];

@@ -10,7 +10,7 @@ use super::question::QuestionState;
 use super::step_details::{self, StepDetails};
 use super::subject::Subject;
 use crate::draw::{self, DrawContext};
-use avocet_core::i18n::{common, screen as words};
+use avocet_core::i18n::{common, screen as phrases};
 use avocet_core::protocol::{AskId, Risk, StepAction, StepQuestion};
 use avocet_present::flow::QuestionFlow;
 
@@ -34,7 +34,7 @@ impl Dialog for ShellDialog {
 
     fn body(&mut self, width: usize, cx: &DrawContext<'_>) -> DialogPage {
         let subject = self.question.subject(&self.asked.step.work, &self.asked.risk, None);
-        let title = words::SHELL_TITLE.into();
+        let title = phrases::SHELL_TITLE.into();
         let counts = count(&self.asked, cx);
         let mut page = subject.page(title, counts, step_details::PROMPT, false, (width, cx));
         if !subject.is_edited() {
@@ -46,8 +46,8 @@ impl Dialog for ShellDialog {
 }
 
 impl ShellDialog {
-    pub fn new(id: AskId, flow: QuestionFlow, asked: StepQuestion) -> ShellDialog {
-        ShellDialog { question: QuestionState::new(id, flow), asked }
+    pub fn new(id: AskId, flow: QuestionFlow, question: StepQuestion) -> ShellDialog {
+        ShellDialog { question: QuestionState::new(id, flow), asked: question }
     }
 
     /// Each simple command after its tier; a high-risk one gives its reasons below.
@@ -55,7 +55,7 @@ impl ShellDialog {
         if self.asked.pieces.is_empty() {
             return Vec::new();
         }
-        let mut rows = vec![Line::styled(words::SHELL_PIECES.text(cx.lang), cx.theme.dim)];
+        let mut rows = vec![Line::styled(phrases::SHELL_PIECES.text(cx.lang), cx.theme.dim)];
         let room = width.saturating_sub(INDENT);
         for piece in &self.asked.pieces {
             let text = step_details::full_rows(&piece.text, cx.theme.text, room, cx);
@@ -72,10 +72,10 @@ impl ShellDialog {
         width: usize,
         cx: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
-        let mut facts = StepDetails::new(width, self.question.is_detailed(), cx);
-        facts.push_reasons(subject.work, subject.risk, cx);
-        facts.push_effects(&subject.risk.effects, cx);
-        facts.push_text(common::FOLDER, &self.asked.cwd, cx.theme.text, cx);
-        facts.into_rows()
+        let mut details = StepDetails::new(width, self.question.is_detailed(), cx);
+        details.push_reasons(subject.work, subject.risk, cx);
+        details.push_effects(&subject.risk.effects, cx);
+        details.push_text(common::FOLDER, &self.asked.cwd, cx.theme.text, cx);
+        details.into_rows()
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::draw::{DrawContext, MEASURE};
 use crate::{draw, text};
 use avocet_core::i18n::safety::{ELEVATES, ELEVATES_ASKED, EXPLAIN_ASKS, TOOL_WRITES};
-use avocet_core::i18n::{LocalizedText, Phrase, common, screen as words};
+use avocet_core::i18n::{LocalizedText, Phrase, common, screen as phrases};
 use avocet_core::protocol::{Effect, Reason, Risk, StepAction, Tier};
 use avocet_core::text::{QuotedWord, escape, quote};
 
@@ -49,12 +49,12 @@ struct StyledText {
 
 /// The rows of a step's work.
 pub fn action_rows(
-    work: &StepAction,
+    action: &StepAction,
     risk: &Risk,
     width: usize,
     cx: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
-    match work {
+    match action {
         StepAction::Exec { program, args } => exec(program, args, risk, width, cx),
         StepAction::Shell { line } => escaped_text(line, cx.theme.text).rows(width, cx),
         StepAction::Tool { name, input } => tool(name, input, width, cx),
@@ -64,37 +64,37 @@ pub fn action_rows(
 /// The rows of a command after its prompt; of a tool, just its rows.
 pub fn prompt_rows(
     prompt: &str,
-    work: &StepAction,
+    action: &StepAction,
     risk: &Risk,
     width: usize,
     cx: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
-    let column = match work {
+    let column = match action {
         StepAction::Exec { .. } | StepAction::Shell { .. } => text::width(prompt),
-        StepAction::Tool { .. } => return action_rows(work, risk, width, cx),
+        StepAction::Tool { .. } => return action_rows(action, risk, width, cx),
     };
-    let rows = action_rows(work, risk, width.saturating_sub(column), cx);
+    let rows = action_rows(action, risk, width.saturating_sub(column), cx);
     draw::label_lines(prompt, cx.theme.dim, column, rows)
 }
 
 /// Ends the rows of a step with its tier in words; the usual case needs none.
 pub fn with_tier(
-    mut rows: Vec<Line<'static>>,
+    mut lines: Vec<Line<'static>>,
     risk: &Risk,
     width: usize,
     cx: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
     let word = match risk.tier {
-        Tier::L0 => return rows,
-        Tier::L1 if !risk.lifted => words::TIER_L1,
-        Tier::L1 | Tier::L2 => words::ASK_TIER_L2,
+        Tier::L0 => return lines,
+        Tier::L1 if !risk.lifted => phrases::TIER_L1,
+        Tier::L1 | Tier::L2 => phrases::ASK_TIER_L2,
     };
     let word = Span::styled(format!("  {}", word.text(cx.lang)), tone(risk, cx));
-    match rows.last_mut() {
+    match lines.last_mut() {
         Some(last) if last.width() + word.width() <= width => last.spans.push(word),
-        _ => rows.push(Line::from(word)),
+        _ => lines.push(Line::from(word)),
     }
-    rows
+    lines
 }
 
 /// As many whole words in a row as fit: their quotes keep them apart.
@@ -112,26 +112,26 @@ fn exec(
             token(arg, pointed.map_or(cx.theme.text, |tier| pointed_style(tier, cx)))
         }));
     let room = width.saturating_sub(INDENT.len());
-    let mut rows: Vec<Line<'static>> = Vec::new();
+    let mut lines: Vec<Line<'static>> = Vec::new();
     // Whether the last row takes another word.
     let mut is_open = false;
     for token in tokens {
         let is_whole = text::width(&token.text) <= room && token.breaks().count() < BROKEN;
         let taken = 1 + text::width(&token.text);
-        match rows.last_mut() {
+        match lines.last_mut() {
             Some(row) if is_open && is_whole && row.width() + taken <= width => {
                 row.spans.push(Span::raw(" "));
                 row.spans.extend(token.spans(0..token.text.len(), cx));
             }
             _ => {
-                let first = rows.is_empty();
+                let first = lines.is_empty();
                 let words = token.rows(if first { width } else { room }, cx);
-                rows.extend(words.into_iter().map(|row| if first { row } else { indented(row) }));
+                lines.extend(words.into_iter().map(|row| if first { row } else { indented(row) }));
             }
         }
         is_open = is_whole;
     }
-    rows
+    lines
 }
 
 /// The tier of the worst reason that points at an argument.
@@ -187,9 +187,9 @@ fn tool(name: &str, input: &Value, width: usize, cx: &DrawContext<'_>) -> Vec<Li
     rows
 }
 
-fn indented(mut row: Line<'static>) -> Line<'static> {
-    row.spans.insert(0, Span::raw(INDENT));
-    row
+fn indented(mut line: Line<'static>) -> Line<'static> {
+    line.spans.insert(0, Span::raw(INDENT));
+    line
 }
 
 /// A text cut into rows without leaving anything out.
@@ -226,11 +226,11 @@ impl StepDetails {
         let labels = [
             common::PROGRAM,
             common::FOLDER,
-            words::ASK_EFFECTS,
-            words::ASK_REASONS,
-            words::ASK_RULE,
+            phrases::ASK_EFFECTS,
+            phrases::ASK_REASONS,
+            phrases::ASK_RULE,
             common::MODEL,
-            words::ASK_EXPECTED,
+            phrases::ASK_EXPECTED,
         ];
         let widest = labels.iter().map(|label| text::width(label.text(cx.lang))).max();
         let column = (widest.unwrap_or(0) + 2).min(width / 2);
@@ -243,24 +243,24 @@ impl StepDetails {
     }
 
     /// A text of the application or a path, with every character visible.
-    pub fn push_text(&mut self, label: Phrase, text: &str, style: Style, cx: &DrawContext<'_>) {
+    pub fn push_text(&mut self, phrase: Phrase, text: &str, style: Style, cx: &DrawContext<'_>) {
         let rows = escaped_text(text, style).rows(self.width, cx);
-        self.push_labelled(label, rows, cx);
+        self.push_labelled(phrase, rows, cx);
     }
 
     /// What a rule would cover.
-    pub fn push_coverage(&mut self, says: &[LocalizedText], cx: &DrawContext<'_>) {
-        let rows = says.iter().flat_map(|say| text::wrap(&say.text(cx.lang), self.width));
+    pub fn push_coverage(&mut self, texts: &[LocalizedText], cx: &DrawContext<'_>) {
+        let rows = texts.iter().flat_map(|say| text::wrap(&say.text(cx.lang), self.width));
         let rows = rows.map(|row| Line::styled(row, cx.theme.dim)).collect();
-        self.push_labelled(words::ASK_RULE, rows, cx);
+        self.push_labelled(phrases::ASK_RULE, rows, cx);
     }
 
     /// Words of the model: shown for information, never trusted, and in a few rows at most.
-    pub fn push_model_text(&mut self, label: Phrase, text: &str, cx: &DrawContext<'_>) {
+    pub fn push_model_text(&mut self, phrase: Phrase, text: &str, cx: &DrawContext<'_>) {
         if text.trim().is_empty() {
             return;
         }
-        let quoted = words::ASK_QUOTE.with("text", text.trim()).text(cx.lang);
+        let quoted = phrases::ASK_QUOTE.with("text", text.trim()).text(cx.lang);
         let mut rows = text::wrap(&quoted, self.width);
         if rows.len() > 4 {
             rows.truncate(4);
@@ -271,17 +271,17 @@ impl StepDetails {
         }
         let style = cx.theme.text.patch(cx.theme.markup.emph);
         let rows = rows.into_iter().map(|row| Line::styled(row, style)).collect();
-        self.push_labelled(label, rows, cx);
+        self.push_labelled(phrase, rows, cx);
     }
 
     pub fn push_effects(&mut self, effects: &[Effect], cx: &DrawContext<'_>) {
-        let comma = words::ASK_COMMA.text(cx.lang);
+        let comma = phrases::ASK_COMMA.text(cx.lang);
         let named: Vec<_> =
             effects.iter().map(|effect| effect_phrase(*effect).text(cx.lang)).collect();
         if !named.is_empty() {
             let rows = text::wrap(&named.join(comma), self.width);
             let rows = rows.into_iter().map(|row| Line::styled(row, cx.theme.text)).collect();
-            self.push_labelled(words::ASK_EFFECTS, rows, cx);
+            self.push_labelled(phrases::ASK_EFFECTS, rows, cx);
         }
     }
 
@@ -296,28 +296,28 @@ impl StepDetails {
         let main = main_reason(risk);
         let opens = reasons(risk)
             .filter(|reason| reason.rule.starts_with(SANDBOX) && !is_confinement(reason));
-        let mut shown: Vec<&Reason> = main.filter(|_| !is_said).into_iter().collect();
-        shown.extend(opens.filter(|reason| Some(*reason) != main));
-        let rows = shown.into_iter().flat_map(|reason| self.reason_rows(work, reason, cx));
+        let mut reasons: Vec<&Reason> = main.filter(|_| !is_said).into_iter().collect();
+        reasons.extend(opens.filter(|reason| Some(*reason) != main));
+        let rows = reasons.into_iter().flat_map(|reason| self.reason_rows(work, reason, cx));
         let rows = rows.collect();
-        self.push_labelled(words::ASK_REASONS, rows, cx);
+        self.push_labelled(phrases::ASK_REASONS, rows, cx);
     }
 
     /// Each reason with the argument it points at and the id of its rule.
-    pub fn push_reasons(&mut self, work: &StepAction, risk: &Risk, cx: &DrawContext<'_>) {
-        let rows = reasons(risk).flat_map(|reason| self.reason_rows(work, reason, cx)).collect();
-        self.push_labelled(words::ASK_REASONS, rows, cx);
+    pub fn push_reasons(&mut self, action: &StepAction, risk: &Risk, cx: &DrawContext<'_>) {
+        let rows = reasons(risk).flat_map(|reason| self.reason_rows(action, reason, cx)).collect();
+        self.push_labelled(phrases::ASK_REASONS, rows, cx);
     }
 
     fn reason_rows(
         &self,
-        work: &StepAction,
+        action: &StepAction,
         reason: &Reason,
         cx: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
         let say = reason_for_question(&reason.say).text(cx.lang);
         let style = cx.theme.tier(reason.tier);
-        let mut rows: Vec<Line<'static>> = match argument_of(work, reason) {
+        let mut lines: Vec<Line<'static>> = match argument_of(action, reason) {
             Some(arg) => {
                 let arg = text::elide_middle(&quote(arg).text, self.width / 3);
                 let text = format!("{arg}  {say}");
@@ -336,26 +336,31 @@ impl StepDetails {
             None => text::wrap(&say, self.width).into_iter().map(Line::from).collect(),
         };
         if !self.with_rules {
-            return rows;
+            return lines;
         }
         let rule = format!("  {}", text::single_line(&reason.rule));
-        match rows.last_mut() {
+        match lines.last_mut() {
             Some(last) if last.width() + text::width(&rule) <= self.width => {
                 last.spans.push(Span::styled(rule, cx.theme.dim));
             }
-            _ => rows.push(Line::styled(rule, cx.theme.dim)),
+            _ => lines.push(Line::styled(rule, cx.theme.dim)),
         }
-        rows
+        lines
     }
 
-    pub fn push_labelled(&mut self, label: Phrase, rows: Vec<Line<'static>>, cx: &DrawContext<'_>) {
+    pub fn push_labelled(
+        &mut self,
+        label: Phrase,
+        lines: Vec<Line<'static>>,
+        cx: &DrawContext<'_>,
+    ) {
         let label = text::elide_end(label.text(cx.lang), self.column.saturating_sub(1));
-        self.rows.extend(draw::label_lines(&label, cx.theme.dim, self.column, rows));
+        self.rows.extend(draw::label_lines(&label, cx.theme.dim, self.column, lines));
     }
 }
 
-fn argument_of<'a>(work: &'a StepAction, reason: &Reason) -> Option<&'a str> {
-    match work {
+fn argument_of<'a>(action: &'a StepAction, reason: &Reason) -> Option<&'a str> {
+    match action {
         // The question shows the line of a shell already.
         StepAction::Exec { args, .. } => {
             let arg = args.get(reason.arg?)?;
@@ -370,18 +375,18 @@ fn argument_of<'a>(work: &'a StepAction, reason: &Reason) -> Option<&'a str> {
 /// An effect, as it reads after "may".
 fn effect_phrase(effect: Effect) -> Phrase {
     match effect {
-        Effect::Read => words::EFFECT_READ,
-        Effect::Write => words::EFFECT_WRITE,
-        Effect::Delete => words::EFFECT_DELETE,
-        Effect::Exec => words::EFFECT_EXEC,
-        Effect::Network => words::EFFECT_NETWORK,
-        Effect::Send => words::EFFECT_SEND,
-        Effect::Elevate => words::EFFECT_ELEVATE,
-        Effect::Secret => words::EFFECT_SECRET,
-        Effect::Outside => words::EFFECT_OUTSIDE,
-        Effect::Resource => words::EFFECT_RESOURCE,
-        Effect::Terminal => words::EFFECT_TERMINAL,
-        Effect::Irreversible => words::EFFECT_IRREVERSIBLE,
+        Effect::Read => phrases::EFFECT_READ,
+        Effect::Write => phrases::EFFECT_WRITE,
+        Effect::Delete => phrases::EFFECT_DELETE,
+        Effect::Exec => phrases::EFFECT_EXEC,
+        Effect::Network => phrases::EFFECT_NETWORK,
+        Effect::Send => phrases::EFFECT_SEND,
+        Effect::Elevate => phrases::EFFECT_ELEVATE,
+        Effect::Secret => phrases::EFFECT_SECRET,
+        Effect::Outside => phrases::EFFECT_OUTSIDE,
+        Effect::Resource => phrases::EFFECT_RESOURCE,
+        Effect::Terminal => phrases::EFFECT_TERMINAL,
+        Effect::Irreversible => phrases::EFFECT_IRREVERSIBLE,
     }
 }
 
@@ -401,10 +406,10 @@ pub fn stated_badge(risk: &Risk, room: usize, cx: &DrawContext<'_>) -> String {
 pub fn badge(risk: &Risk, cx: &DrawContext<'_>) -> String {
     let gravest = GRAVEST.iter().find(|effect| risk.effects.contains(effect));
     let badge = match (risk.is_high_risk(), gravest) {
-        (true, Some(effect)) => words::ASK_TIER_LIFTED.with("effect", named(*effect)),
-        (true, None) => words::ASK_TIER_L2.into(),
+        (true, Some(effect)) => phrases::ASK_TIER_LIFTED.with("effect", named(*effect)),
+        (true, None) => phrases::ASK_TIER_L2.into(),
         (false, Some(effect)) if risk.tier == Tier::L1 => {
-            words::ASK_TIER_L1.with("effect", named(*effect))
+            phrases::ASK_TIER_L1.with("effect", named(*effect))
         }
         (false, _) => EXPLAIN_ASKS.into(),
     };
@@ -512,7 +517,9 @@ impl StyledText {
             }
         };
         for mark in &self.marks {
-            let (from, to) = (mark.start.max(part.start), mark.end.min(part.end));
+            let from = mark.start.max(part.start);
+            let to = mark.end.min(part.end);
+
             if from < to {
                 put(done, from, self.style);
                 put(from, to, odd(self.text.get(mark.clone()).unwrap_or_default()));
@@ -525,9 +532,9 @@ impl StyledText {
 }
 
 /// A reason worded for the question: advice on how to be asked is out of place there.
-fn reason_for_question(say: &LocalizedText) -> LocalizedText {
-    match (say.phrase(), say.value("program")) {
+fn reason_for_question(text: &LocalizedText) -> LocalizedText {
+    match (text.phrase(), text.value("program")) {
         (ELEVATES, Some(program)) => ELEVATES_ASKED.with("program", program.clone()),
-        _ => say.clone(),
+        _ => text.clone(),
     }
 }

@@ -8,7 +8,7 @@ use super::rows::DiffViewCache;
 use super::step_details;
 use crate::draw::{DrawContext, MEASURE};
 use crate::text;
-use avocet_core::i18n::{LocalizedText, screen as words};
+use avocet_core::i18n::{LocalizedText, screen as phrases};
 use avocet_core::protocol::{Change, Risk, StepAction};
 
 /// The content of a dialog: the step as proposed, or as edited.
@@ -44,7 +44,7 @@ impl<'a> Subject<'a> {
         (width, cx): (usize, &DrawContext<'_>),
     ) -> DialogPage {
         let sure = matches!(self.certainty, Certainty::Proposed | Certainty::Assessed);
-        let title = if self.is_edited() { words::EDIT_TITLE.into() } else { title };
+        let title = if self.is_edited() { phrases::EDIT_TITLE.into() } else { title };
         let title = title.text(cx.lang);
         let badge = match self.certainty {
             Certainty::Proposed if states_reason => {
@@ -52,8 +52,8 @@ impl<'a> Subject<'a> {
                 step_details::stated_badge(self.risk, width.min(MEASURE).saturating_sub(taken), cx)
             }
             Certainty::Proposed | Certainty::Assessed => step_details::badge(self.risk, cx),
-            Certainty::Pending => words::EDIT_JUDGING.text(cx.lang).to_owned(),
-            Certainty::Unreadable(_) => words::EDIT_UNREADABLE.text(cx.lang).to_owned(),
+            Certainty::Pending => phrases::EDIT_JUDGING.text(cx.lang).to_owned(),
+            Certainty::Unreadable(_) => phrases::EDIT_UNREADABLE.text(cx.lang).to_owned(),
         };
         let must = match self.certainty {
             Certainty::Unreadable(fault) => text::wrap(&fault.text(cx.lang), width)

@@ -13,7 +13,7 @@ use super::step_details::{self, StepDetails};
 use crate::draw::{self, DrawContext};
 use crate::keys::{self, KeyAction, KeyContext};
 use crate::{symbols, text};
-use avocet_core::i18n::{common, prompt as words};
+use avocet_core::i18n::{common, prompt as phrases};
 use avocet_core::protocol::{AskId, Risk, StepAction, TemplateCommand};
 use avocet_core::text::escape;
 use avocet_present::flow::QuestionFlow;
@@ -102,7 +102,7 @@ impl Dialog for TemplateDialog {
             .max_by_key(|risk| (risk.tier, risk.lifted));
         let of = text::elide_middle(&escape(&self.template).text, width / 2);
         let mut page = DialogPage {
-            title: words::PIECES_TITLE.with("of", of).text(cx.lang),
+            title: phrases::PIECES_TITLE.with("of", of).text(cx.lang),
             badge: worst.map_or_else(String::new, |risk| step_details::badge(risk, cx)),
             tone: worst.map_or(cx.theme.dim, |risk| step_details::tone(risk, cx)),
             ..DialogPage::default()
@@ -115,9 +115,9 @@ impl Dialog for TemplateDialog {
             page.required.extend(rows);
         }
         page.required.push(Line::default());
-        let mut facts = StepDetails::new(width, false, cx);
-        facts.push_text(common::FOLDER, &self.cwd, cx.theme.text, cx);
-        page.required.extend(facts.into_rows());
+        let mut details = StepDetails::new(width, false, cx);
+        details.push_text(common::FOLDER, &self.cwd, cx.theme.text, cx);
+        page.required.extend(details.into_rows());
         page
     }
 }
@@ -135,15 +135,15 @@ impl TemplateDialog {
             command: piece,
             line: 0,
         });
-        let mut pieces = TemplateDialog {
+        let mut dialog = TemplateDialog {
             question: QuestionState::new(id, flow),
             template: of,
             cwd,
             rows: rows.collect(),
             cursor: None,
         };
-        pieces.update_batch();
-        pieces
+        dialog.update_batch();
+        dialog
     }
 
     fn move_cursor(&mut self, at: Option<usize>) {
@@ -161,7 +161,7 @@ impl TemplateDialog {
     fn toggle(&mut self, at: usize) {
         let marked = self.rows.get(at).is_some_and(|row| row.marked);
         if !marked && self.is_high_risk(at) {
-            self.question.refuse(words::PIECE_CAPITAL);
+            self.question.refuse(phrases::PIECE_CAPITAL);
         } else {
             self.set_marked(at, !marked);
         }
@@ -210,7 +210,7 @@ impl TemplateDialog {
         let why =
             piece.risk.main_reason().filter(|_| piece.risk.tier > avocet_core::protocol::Tier::L0);
         let why = why.map(|why| why.text(cx.lang)).into_iter();
-        let grave = piece.is_high_risk().then(|| words::PIECE_GRAVE.text(cx.lang).to_owned());
+        let grave = piece.is_high_risk().then(|| phrases::PIECE_GRAVE.text(cx.lang).to_owned());
         for text in why.chain(grave) {
             for row in text::wrap(&text, room) {
                 rows.push(Line::from(vec![indent(), Span::styled(row, cx.theme.dim)]));

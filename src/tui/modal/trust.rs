@@ -9,7 +9,7 @@ use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
 use crate::draw::DrawContext;
 use crate::text;
-use avocet_core::i18n::{LocalizedText, common, screen as words};
+use avocet_core::i18n::{LocalizedText, common, screen as phrases};
 use avocet_core::protocol::{AskId, Risk, StepAction, TrustOffer, UntrustedFile};
 use avocet_present::ChoicePick;
 use avocet_present::flow::QuestionFlow;
@@ -38,14 +38,14 @@ impl Dialog for TrustDialog {
     fn body(&mut self, width: usize, cx: &DrawContext<'_>) -> DialogPage {
         let mut must = rows(&text::single_line(&self.folder), width, cx.theme.markup.strong);
         must.extend(rows(&self.reason.text(cx.lang), width, cx.theme.text));
-        must.extend(rows(words::TRUST_MEANS.text(cx.lang), width, cx.theme.text));
+        must.extend(rows(phrases::TRUST_MEANS.text(cx.lang), width, cx.theme.text));
         must.extend(file_rows(&self.files, width, cx));
         if let Some(above) = &self.folder_above {
             let above = common::TRUST_PARENT.with("folder", text::single_line(above));
             must.extend(rows(&above.text(cx.lang), width, cx.theme.dim));
         }
         DialogPage {
-            title: words::TRUST_TITLE.text(cx.lang).to_owned(),
+            title: phrases::TRUST_TITLE.text(cx.lang).to_owned(),
             tone: cx.theme.warn,
             required: must.into(),
             ..DialogPage::default()
@@ -59,12 +59,12 @@ impl TrustDialog {
         flow: QuestionFlow,
         (folder, above): (String, Option<String>),
         trusted: bool,
-        because: LocalizedText,
-        found: Vec<UntrustedFile>,
+        text: LocalizedText,
+        files: Vec<UntrustedFile>,
     ) -> TrustDialog {
         let flow = if trusted { flow.with_marked(ChoicePick::Trust) } else { flow };
         let question = QuestionState::new(id, flow);
-        TrustDialog { question, folder, folder_above: above, reason: because, files: found }
+        TrustDialog { question, folder, folder_above: above, reason: text, files }
     }
 }
 
@@ -87,28 +87,28 @@ pub(super) fn offer_rows(
 }
 
 /// Files that steer programs come first.
-fn file_rows(found: &[UntrustedFile], width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
-    if found.is_empty() {
-        return rows(words::TRUST_NOTHING.text(cx.lang), width, cx.theme.dim);
+fn file_rows(files: &[UntrustedFile], width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
+    if files.is_empty() {
+        return rows(phrases::TRUST_NOTHING.text(cx.lang), width, cx.theme.dim);
     }
-    let steering = found.iter().filter(|file| file.steers);
-    let sorted = steering.chain(found.iter().filter(|file| !file.steers));
-    let mut out = rows(words::TRUST_FOUND.text(cx.lang), width, cx.theme.text);
+    let steering = files.iter().filter(|file| file.steers);
+    let sorted = steering.chain(files.iter().filter(|file| !file.steers));
+    let mut out = rows(phrases::TRUST_FOUND.text(cx.lang), width, cx.theme.text);
     out.extend(sorted.take(NAMED).flat_map(|file| {
-        let size = words::TRUST_FILE
+        let size = phrases::TRUST_FILE
             .with("name", text::single_line(&file.name))
             .with("bytes", file.bytes)
             .text(cx.lang);
         let tone = if file.steers { cx.theme.warn } else { cx.theme.dim };
         rows(&format!("  {size}"), width, tone)
     }));
-    if let Some(more) = found.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        let more = words::TRUST_MORE.with("count", more).text(cx.lang);
+    if let Some(more) = files.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        let more = phrases::TRUST_MORE.with("count", more).text(cx.lang);
         out.extend(rows(&format!("  {more}"), width, cx.theme.dim));
     }
     out
 }
 
-fn rows(text: &str, width: usize, tone: Style) -> Vec<Line<'static>> {
-    text::wrap(text, width.min(100)).into_iter().map(|row| Line::styled(row, tone)).collect()
+fn rows(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
+    text::wrap(text, width.min(100)).into_iter().map(|row| Line::styled(row, style)).collect()
 }

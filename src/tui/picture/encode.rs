@@ -18,7 +18,7 @@ use avocet_core::protocol::Image;
 use avocet_tools::image::decode;
 
 /// The longest picture that is sent, in bytes.
-const LONGEST: usize = 4 << 20;
+const MAX_LENGTH: usize = 4 << 20;
 /// Kitty replaces this character by a part of a picture.
 const PLACEHOLDER: char = '\u{10eeee}';
 
@@ -75,7 +75,7 @@ impl EncodedPicture {
         let mut buf = Buffer::empty(area);
         ImageWidget::new(&drawing).render(area, &mut buf);
         let encoded = EncodedPicture::from_buffer(&buf, size, id);
-        (encoded.byte_count() <= LONGEST).then_some(encoded)
+        (encoded.byte_count() <= MAX_LENGTH).then_some(encoded)
     }
 
     /// What is sent once precedes the first placeholder, in the first cell.

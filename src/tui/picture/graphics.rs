@@ -42,7 +42,9 @@ const WITHOUT: &[&str] = &["KONSOLE_VERSION"];
 impl PictureSupport {
     pub fn from_variables(variable: impl Fn(&str) -> String) -> PictureSupport {
         let is_set = |name: &&str| !variable(name).is_empty();
-        let (program, term) = (variable("TERM_PROGRAM"), variable("TERM"));
+        let program = variable("TERM_PROGRAM");
+        let term = variable("TERM");
+
         let is_between = program == "tmux"
             || term.starts_with("screen")
             || term.starts_with("tmux")
@@ -94,7 +96,9 @@ impl GraphicsReply {
         match last {
             b't' => {
                 let mut sizes = text.strip_prefix("6;")?.split(';').map(str::parse::<u16>);
-                let (height, width) = (sizes.next()?.ok()?, sizes.next()?.ok()?);
+                let height = sizes.next()?.ok()?;
+                let width = sizes.next()?.ok()?;
+
                 (width > 0 && height > 0)
                     .then_some(GraphicsReply::CellSize(CellSize { width, height }))
             }
@@ -153,7 +157,7 @@ impl GraphicsProbe {
     }
 
     /// Takes an answer. `measured`: the size of a cell by what the system knows of the terminal.
-    pub fn handle(&mut self, reply: GraphicsReply, measured: Option<CellSize>) {
+    pub fn handle(&mut self, reply: GraphicsReply, size: Option<CellSize>) {
         if !self.is_on {
             return;
         }
@@ -172,7 +176,7 @@ impl GraphicsProbe {
                     PictureSupport::Unknown if sixel => Some(GraphicsProtocol::Sixel),
                     _ => None,
                 };
-                let cell = self.cell.or(measured);
+                let cell = self.cell.or(size);
                 self.found = protocol.zip(cell).map(|(protocol, cell)| Graphics { protocol, cell });
                 (self.kitty, self.compression, self.cell) = (false, false, None);
             }

@@ -15,8 +15,8 @@ pub struct PlacedPicture {
 }
 
 impl PartialEq for PlacedPicture {
-    fn eq(&self, other: &PlacedPicture) -> bool {
-        (self.picture.id, self.area) == (other.picture.id, other.area)
+    fn eq(&self, picture: &PlacedPicture) -> bool {
+        (self.picture.id, self.area) == (picture.picture.id, picture.area)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::time::Millis;
 use avocet_core::protocol::Image;
 
 /// The most pictures that are kept, and their bytes.
-const MOST: usize = 16;
+const MAX_PICTURES: usize = 16;
 const BYTES: usize = 16 << 20;
 /// Where a picture cannot be moved but only sent again, it is drawn once the view has been still
 /// for this long.
@@ -113,7 +113,7 @@ impl PictureShelf {
         let bytes = |all: &VecDeque<(u32, Arc<EncodedPicture>)>| -> usize {
             all.iter().map(|(_, picture)| picture.byte_count()).sum()
         };
-        while self.encoded.len() > MOST || bytes(&self.encoded) > BYTES {
+        while self.encoded.len() > MAX_PICTURES || bytes(&self.encoded) > BYTES {
             let is_wanted = |source: u32| self.wanted.iter().any(|it| it.source == source);
             match self.encoded.iter().position(|(source, _)| !is_wanted(*source)) {
                 Some(at) => drop(self.encoded.remove(at)),

@@ -30,9 +30,12 @@ pub fn picture_size(
     columns: usize,
 ) -> Option<PictureSize> {
     let columns = u64::try_from(columns).ok()?;
-    let (most_width, most_height) =
-        (columns * u64::from(cell.width), u64::from(ROWS) * u64::from(cell.height));
-    let (wide, high) = (u64::from(width), u64::from(height));
+    let most_width = columns * u64::from(cell.width);
+    let most_height = u64::from(ROWS) * u64::from(cell.height);
+
+    let wide = u64::from(width);
+    let high = u64::from(height);
+
     if [wide, high, most_width, most_height].contains(&0) {
         return None;
     }

@@ -40,7 +40,10 @@ pub fn wrap_ranges(line: &str, width: usize) -> Vec<Range<usize>> {
 /// The rows of one line of code: cut after a blank in their second half, or at the last column.
 /// Nothing is left out.
 pub fn cut_ranges(line: &str, width: usize) -> Vec<Range<usize>> {
-    let (mut out, mut start, mut used) = (Vec::new(), 0, 0);
+    let mut out = Vec::new();
+    let mut start = 0;
+    let mut used = 0;
+
     // The end of the last blank after a word of the row, in bytes and in columns.
     let mut blank: Option<(usize, usize)> = None;
     let mut has_word = false;
@@ -131,8 +134,8 @@ impl Edge {
     }
 }
 
-fn may_break(before: Edge, after: Edge) -> bool {
-    match (before, after) {
+fn may_break(edge: Edge, after_edge: Edge) -> bool {
+    match (edge, after_edge) {
         (_, Edge::Space | Edge::Closing) | (Edge::Opening, _) => false,
         (Edge::Space | Edge::Wide, _) | (_, Edge::Wide) => true,
         // A full stop of Chinese text is wide, but so is none of ASCII: `a.b` holds.

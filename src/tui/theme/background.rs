@@ -39,7 +39,10 @@ impl Background {
     /// `11;rgb:1e1e/1e1e/1e1e`: each part has one to four digits.
     pub fn from_osc_reply(text: &str) -> Option<Background> {
         let mut parts = text.strip_prefix(HEAD)?.split('/').map(part);
-        let (red, green, blue) = (parts.next()??, parts.next()??, parts.next()??);
+        let red = parts.next()??;
+        let green = parts.next()??;
+        let blue = parts.next()??;
+
         // The perceived brightness: green counts most, blue least.
         let bright = 0.299 * red + 0.587 * green + 0.114 * blue;
         Some(if bright > 0.5 { Background::Light } else { Background::Dark })

@@ -46,12 +46,12 @@ pub(super) fn parse_hex(text: &str) -> Option<Rgb> {
 }
 
 /// The colour as the terminal can show it; `named` is the author's choice for sixteen colours.
-pub(super) fn to_terminal_color(rgb: Rgb, named: Option<Color>, depth: Depth) -> Option<Color> {
+pub(super) fn to_terminal_color(rgb: Rgb, color: Option<Color>, depth: Depth) -> Option<Color> {
     match depth {
         Depth::None => None,
         Depth::True => Some(Color::Rgb(rgb.0, rgb.1, rgb.2)),
         Depth::Full256 => Some(Color::Indexed(nearest_256(rgb))),
-        Depth::Sixteen => named.or_else(|| nearest_16(rgb)),
+        Depth::Sixteen => color.or_else(|| nearest_16(rgb)),
     }
 }
 
@@ -65,7 +65,10 @@ fn nearest_256(rgb: Rgb) -> u8 {
     let level = |value: u8| {
         (0..6u8).min_by_key(|at| STEPS[usize::from(*at)].abs_diff(value)).unwrap_or_default()
     };
-    let (r, g, b) = (level(rgb.0), level(rgb.1), level(rgb.2));
+    let r = level(rgb.0);
+    let g = level(rgb.1);
+    let b = level(rgb.2);
+
     let cube = (STEPS[usize::from(r)], STEPS[usize::from(g)], STEPS[usize::from(b)]);
     let grey_level = |at: u8| 8 + 10 * at;
     let mean = (u16::from(rgb.0) + u16::from(rgb.1) + u16::from(rgb.2)) / 3;

@@ -48,31 +48,31 @@ pub(super) fn parse_theme(source: &str, depth: Depth) -> Result<Theme, Localized
         let line = reader.line(error.span().map(|span| span.start));
         screen::THEME_TOML.with("why", screen::THEME_LINE.with("line", line).with("what", why))
     })?;
-    let top = ThemeTable { reader, name: "", table: Some(document.as_table()) };
-    top.check_keys(&[ABOUT, TOP, GROUPS])?;
+    let table = ThemeTable { reader, name: "", table: Some(document.as_table()) };
+    table.check_keys(&[ABOUT, TOP, GROUPS])?;
     Ok(Theme {
-        text: top.style("text")?,
-        dim: top.style("dim")?,
-        accent: top.style("accent")?,
-        user: top.style("user")?,
-        ok: top.style("ok")?,
-        warn: top.style("warn")?,
-        danger: top.style("danger")?,
-        info: top.style("info")?,
-        border: top.style("border")?,
-        selection: top.style("selection")?,
-        surface: top.optional_style("surface")?,
-        raised: top.optional_style("raised")?,
-        bar: bar(&top)?,
-        markup: markup(&top)?,
-        change: change(&top)?,
+        text: table.style("text")?,
+        dim: table.style("dim")?,
+        accent: table.style("accent")?,
+        user: table.style("user")?,
+        ok: table.style("ok")?,
+        warn: table.style("warn")?,
+        danger: table.style("danger")?,
+        info: table.style("info")?,
+        border: table.style("border")?,
+        selection: table.style("selection")?,
+        surface: table.optional_style("surface")?,
+        raised: table.optional_style("raised")?,
+        bar: bar(&table)?,
+        markup: markup(&table)?,
+        change: change(&table)?,
         lines: LineStyle::default(),
     })
 }
 
-fn markup(top: &ThemeTable<'_>) -> Result<Markup, LocalizedText> {
-    let markup = top.group("markup", MARKUP)?;
-    let syntax = top.group("syntax", SYNTAX)?;
+fn markup(table: &ThemeTable<'_>) -> Result<Markup, LocalizedText> {
+    let markup = table.group("markup", MARKUP)?;
+    let syntax = table.group("syntax", SYNTAX)?;
     Ok(Markup {
         heading: markup.style("heading")?,
         strong: markup.style("strong")?,
@@ -94,8 +94,8 @@ fn markup(top: &ThemeTable<'_>) -> Result<Markup, LocalizedText> {
     })
 }
 
-fn bar(top: &ThemeTable<'_>) -> Result<BarColors, LocalizedText> {
-    let bar = top.group("bar", BAR)?;
+fn bar(table: &ThemeTable<'_>) -> Result<BarColors, LocalizedText> {
+    let bar = table.group("bar", BAR)?;
     Ok(BarColors {
         user: bar.optional_style("user")?,
         input: bar.optional_style("input")?,
@@ -104,8 +104,8 @@ fn bar(top: &ThemeTable<'_>) -> Result<BarColors, LocalizedText> {
     })
 }
 
-fn change(top: &ThemeTable<'_>) -> Result<DiffColors, LocalizedText> {
-    let change = top.group("change", CHANGE)?;
+fn change(table: &ThemeTable<'_>) -> Result<DiffColors, LocalizedText> {
+    let change = table.group("change", CHANGE)?;
     Ok(DiffColors {
         added: change.style("added")?,
         removed: change.style("removed")?,
@@ -145,9 +145,9 @@ impl<'a> ThemeTable<'a> {
             None => None,
             Some(item) => Some(item.as_table_like().ok_or_else(|| self.wrong_type_error(name))?),
         };
-        let group = ThemeTable { reader: self.reader, name, table };
-        group.check_keys(&[names])?;
-        Ok(group)
+        let table = ThemeTable { reader: self.reader, name, table };
+        table.check_keys(&[names])?;
+        Ok(table)
     }
 
     fn item(&self, name: &str) -> Option<&'a Item> {

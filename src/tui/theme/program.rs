@@ -9,9 +9,9 @@ impl Theme {
     /// What `base` becomes where a program asked for a style: of its colours the theme has one with
     /// the same meaning, which is readable on the theme's background. Where a theme has no colours,
     /// only bold, italic and underlined text is distinguished.
-    pub fn program(&self, base: Style, asked: ProgramStyle) -> Style {
-        let mut style = base;
-        if let Some(color) = asked.color {
+    pub fn program(&self, base_style: Style, program_style: ProgramStyle) -> Style {
+        let mut style = base_style;
+        if let Some(color) = program_style.color {
             let own = match color {
                 ProgramColor::Red => self.danger,
                 ProgramColor::Green => self.ok,
@@ -25,9 +25,9 @@ impl Theme {
             style.fg = own.fg;
         }
         let modifiers = [
-            (asked.is_bold, Modifier::BOLD),
-            (asked.is_italic, Modifier::ITALIC),
-            (asked.is_underlined, Modifier::UNDERLINED),
+            (program_style.is_bold, Modifier::BOLD),
+            (program_style.is_italic, Modifier::ITALIC),
+            (program_style.is_underlined, Modifier::UNDERLINED),
         ];
         let set = modifiers.into_iter().filter(|(is_set, _)| *is_set);
         set.fold(style, |style, (_, modifier)| style.add_modifier(modifier))

@@ -21,15 +21,15 @@ pub struct ThemeRegistry {
 }
 
 impl ThemeRegistry {
-    pub fn new(own: Vec<ThemeSource>) -> ThemeRegistry {
+    pub fn new(sources: Vec<ThemeSource>) -> ThemeRegistry {
         let built_in = [AUTO].iter().chain(Theme::names()).map(|name| (*name).to_owned());
         let mut names: Vec<String> = built_in.collect();
-        for source in &own {
+        for source in &sources {
             if !names.contains(&source.name) {
                 names.push(source.name.clone());
             }
         }
-        ThemeRegistry { user_themes: own, names }
+        ThemeRegistry { user_themes: sources, names }
     }
 
     /// Every available name, `auto` first.
@@ -45,9 +45,9 @@ impl ThemeRegistry {
         &self,
         name: &str,
         depth: Depth,
-        ground: Background,
+        background: Background,
     ) -> Result<Theme, LocalizedText> {
-        let name = if name == AUTO { ground.theme_name() } else { name };
+        let name = if name == AUTO { background.theme_name() } else { name };
         if let Some(own) = self.user_themes.iter().find(|own| own.name == name) {
             return Theme::parse(&own.toml, depth)
                 .map_err(|why| screen::THEME_BROKEN.with("name", name).with("why", why));

@@ -135,8 +135,8 @@ pub(super) enum AnswerState {
 }
 
 impl Block {
-    pub fn new(body: BlockBody, at: ArrivalTime) -> Block {
-        Block { body, arrival: at, fold: Fold::Auto, changes: 0, heights: Vec::new() }
+    pub fn new(body: BlockBody, time: ArrivalTime) -> Block {
+        Block { body, arrival: time, fold: Fold::Auto, changes: 0, heights: Vec::new() }
     }
 
     /// The number of parts that are laid out separately.
@@ -275,14 +275,14 @@ impl Block {
     }
 
     /// The code of a part, if it has a language and is not painted yet.
-    pub fn unhighlighted(&self, at: (usize, usize), paints: &HighlightCache) -> Option<Snippet> {
+    pub fn unhighlighted(&self, at: (usize, usize), cache: &HighlightCache) -> Option<Snippet> {
         if let BlockBody::Step(step) = &self.body {
-            return step.unhighlighted(at, self.fold, paints);
+            return step.unhighlighted(at, self.fold, cache);
         }
         let text = self.full_text()?;
         let place = |nth| (at.0, at.1, nth);
         let due = |nth, language: &str, code: &str| {
-            !language.is_empty() && !is_diff(language) && paints.needs_highlight(place(nth), code)
+            !language.is_empty() && !is_diff(language) && cache.needs_highlight(place(nth), code)
         };
         match text.part(at.1) {
             TextPart::Plain(_) => None,
@@ -391,8 +391,8 @@ impl Block {
 }
 
 /// The mark of what the user typed, on a bar in the colour of `on_bar`.
-fn user_mark(theme: &Theme, on_bar: Style) -> Style {
-    if theme.has_surfaces() { Style { fg: on_bar.bg, ..theme.user } } else { theme.user }
+fn user_mark(theme: &Theme, style: Style) -> Style {
+    if theme.has_surfaces() { Style { fg: style.bg, ..theme.user } } else { theme.user }
 }
 
 /// A message of the user: a panel shows whose it is, elsewhere the colour does.
@@ -445,13 +445,17 @@ fn layout_folded_retry(
 }
 
 /// `@src/main.rs  120 lines`, kept together on one row; below it the rows of its picture.
-fn layout_attachment(nth: usize, item: &ShownAttachment, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
-    let size = format!("  {}", cx.localize(&item.info.size_text()));
+fn layout_attachment(
+    nth: usize,
+    attachment: &ShownAttachment,
+    cx: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
+    let size = format!("  {}", cx.localize(&attachment.info.size_text()));
     let room = cx.prose_width().saturating_sub(text::width(&size)).max(8);
-    let name = text::elide_middle(&text::single_line(&item.info.name), room);
+    let name = text::elide_middle(&text::single_line(&attachment.info.name), room);
     let name = Span::styled(name, cx.theme.user);
     let mut rows = vec![Line::from(vec![name, Span::styled(size, cx.theme.dim)]).into()];
-    if let Some(size) = item.picture_size(cx) {
+    if let Some(size) = attachment.picture_size(cx) {
         rows.resize(1 + usize::from(size.rows), StyledRow::decoration(Line::default()));
         if let Some(first) = rows.get_mut(1) {
             first.picture = Some((nth, size));
@@ -543,13 +547,13 @@ fn layout_notice(notice: &Notice, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
 
 /// Short turns end without a line; all others show their outcome, duration and cost.
 fn layout_turn_end(
-    ending: &TurnOutcome,
+    outcome: &TurnOutcome,
     usage: &Usage,
     elapsed_ms: u64,
     cx: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
     let theme = cx.theme;
-    let (say, style): (Option<LocalizedText>, Style) = match ending {
+    let (say, style): (Option<LocalizedText>, Style) = match outcome {
         TurnOutcome::Done | TurnOutcome::Error => (None, theme.dim),
         TurnOutcome::Cancelled | TurnOutcome::Stopped => (Some(common::STOPPED.into()), theme.dim),
         TurnOutcome::Limit { why } => {
@@ -580,8 +584,8 @@ fn layout_turn_end(
     rows
 }
 
-fn truncation_phrase(cut: Truncation) -> avocet_core::i18n::Phrase {
-    match cut {
+fn truncation_phrase(truncation: Truncation) -> avocet_core::i18n::Phrase {
+    match truncation {
         Truncation::Cancelled => screen::CUT_CANCELLED,
         Truncation::Broken => screen::CUT_BROKEN,
         Truncation::Length => screen::CUT_LENGTH,

@@ -131,17 +131,17 @@ impl TranscriptBuilder {
     }
 
     /// Prepends an earlier conversation; returns the number of its blocks.
-    pub fn prepend(&mut self, mut older: TranscriptBuilder) -> usize {
-        older.close_streams(None);
-        let count = older.blocks.len();
+    pub fn prepend(&mut self, mut builder: TranscriptBuilder) -> usize {
+        builder.close_streams(None);
+        let count = builder.blocks.len();
         if !self.blocks.iter().any(|block| matches!(block.body, BlockBody::UserMessage { .. })) {
-            self.suggestions = older.suggestions;
+            self.suggestions = builder.suggestions;
         }
         for stream in [&mut self.answer, &mut self.reasoning].into_iter().flatten() {
             stream.block += count;
         }
-        self.blocks.splice(0..0, older.blocks);
-        self.image_count = older.image_count;
+        self.blocks.splice(0..0, builder.blocks);
+        self.image_count = builder.image_count;
         self.drop_old_images();
         count
     }
@@ -188,8 +188,8 @@ impl TranscriptBuilder {
         self.push(BlockBody::Notice(notice));
     }
 
-    pub fn page(&mut self, title: LocalizedText, rows: Vec<PageRow>) {
-        self.push(BlockBody::Page { title, rows });
+    pub fn page(&mut self, text: LocalizedText, rows: Vec<PageRow>) {
+        self.push(BlockBody::Page { title: text, rows });
     }
 
     /// The sources of whole answers, the last first.
@@ -295,11 +295,11 @@ impl TranscriptBuilder {
     }
 
     fn add_script_message(&mut self, role: &str, text: &str) {
-        let mut body = BlockText::new(TextSyntax::Plain);
-        body.source_mut().push_str(&text::sanitize(text));
-        body.finish();
+        let mut block_text = BlockText::new(TextSyntax::Plain);
+        block_text.source_mut().push_str(&text::sanitize(text));
+        block_text.finish();
         let role = format!("{}: ", text::single_line(role));
-        self.push(BlockBody::ScriptMessage { role, text: body });
+        self.push(BlockBody::ScriptMessage { role, text: block_text });
     }
 
     fn retry(&mut self, attempt: u32, of: u32, wait_ms: u64, why: &LocalizedText) {
@@ -318,21 +318,21 @@ impl TranscriptBuilder {
         }
     }
 
-    fn repair(&mut self, fault: &LocalizedText) {
+    fn repair(&mut self, text: &LocalizedText) {
         self.end_reasoning();
         if let Some(stream) = self.answer.take() {
             self.truncate(stream.block);
         }
-        self.push(BlockBody::Repair { fault: fault.clone() });
+        self.push(BlockBody::Repair { fault: text.clone() });
     }
 
-    fn finish_reply(&mut self, replied: &ModelMessage) {
+    fn finish_reply(&mut self, message: &ModelMessage) {
         self.end_reasoning();
         self.broken_reply = None;
         self.drop_retry();
-        let source = text::sanitize(replied.message.trim_matches('\n'));
-        let form = if replied.markdown { TextSyntax::Markdown } else { TextSyntax::Plain };
-        let state = if replied.error { AnswerState::Error } else { AnswerState::Complete };
+        let source = text::sanitize(message.message.trim_matches('\n'));
+        let form = if message.markdown { TextSyntax::Markdown } else { TextSyntax::Plain };
+        let state = if message.error { AnswerState::Error } else { AnswerState::Complete };
         match self.answer.take() {
             Some(stream) if source.is_empty() => self.truncate(stream.block),
             Some(stream) => {
@@ -355,10 +355,10 @@ impl TranscriptBuilder {
             self.blocks.last().map(|block| &block.body),
             Some(BlockBody::Notice(Notice { level: NoticeLevel::Error, .. }))
         );
-        if let Some(cut) = replied.cut.filter(|cut| !(told && *cut == Truncation::Broken)) {
+        if let Some(cut) = message.cut.filter(|cut| !(told && *cut == Truncation::Broken)) {
             self.push(BlockBody::Truncated(cut));
         }
-        self.suggestions = replied.suggestions.iter().map(|text| text::single_line(text)).collect();
+        self.suggestions = message.suggestions.iter().map(|text| text::single_line(text)).collect();
     }
 
     /// The user approved these steps before their turn came.
@@ -432,13 +432,17 @@ impl TranscriptBuilder {
         }
     }
 
-    fn finish_step(&mut self, seen: &Observation) {
+    fn finish_step(&mut self, observation: &Observation) {
         // The plan block already shows the result of this step.
-        if seen.step.work.tool() == "plan" && seen.succeeded() {
+        if observation.step.work.tool() == "plan" && observation.succeeded() {
             return;
         }
-        self.update_step(&seen.step, &seen.risk, StepState::Done(Box::new(StepSummary::new(seen))));
-        step_groups::group_around(&mut self.blocks, &seen.step.id);
+        self.update_step(
+            &observation.step,
+            &observation.risk,
+            StepState::Done(Box::new(StepSummary::new(observation))),
+        );
+        step_groups::group_around(&mut self.blocks, &observation.step.id);
     }
 
     fn show_asked_steps(&mut self, ask: &Ask) {
@@ -449,7 +453,10 @@ impl TranscriptBuilder {
             Question::Pieces { pieces, .. } => {
                 for piece in pieces {
                     let work = StepAction::Shell { line: piece.line.clone() };
-                    let (id, requires, cwd) = (piece.id.clone(), Requires::default(), None);
+                    let id = piece.id.clone();
+                    let requires = Requires::default();
+                    let cwd = None;
+
                     self.update_step(
                         &Proposed { id, work, requires, cwd },
                         &piece.risk,
@@ -467,16 +474,16 @@ impl TranscriptBuilder {
         }
     }
 
-    fn end_turn(&mut self, ending: &TurnOutcome, usage: Usage, elapsed_ms: u64) {
+    fn end_turn(&mut self, outcome: &TurnOutcome, usage: Usage, elapsed_ms: u64) {
         self.close_streams(None);
         self.drop_retry();
         // The ending already says why the answer is not whole.
         let said = match self.blocks.last().map(|block| &block.body) {
             Some(BlockBody::Truncated(Truncation::Cancelled)) => {
-                matches!(ending, TurnOutcome::Cancelled | TurnOutcome::Stopped)
+                matches!(outcome, TurnOutcome::Cancelled | TurnOutcome::Stopped)
             }
             Some(BlockBody::Truncated(Truncation::Broken)) => {
-                matches!(ending, TurnOutcome::Failed { .. } | TurnOutcome::Interrupted)
+                matches!(outcome, TurnOutcome::Failed { .. } | TurnOutcome::Interrupted)
             }
             _ => false,
         };
@@ -493,9 +500,9 @@ impl TranscriptBuilder {
                 _ => {}
             }
         }
-        let usual = matches!(ending, TurnOutcome::Done | TurnOutcome::Error);
+        let usual = matches!(outcome, TurnOutcome::Done | TurnOutcome::Error);
         if !usual || (elapsed_ms >= LONG_TURN_MS && self.origin != Some(TurnOrigin::Shell)) {
-            self.push(BlockBody::TurnEnd { ending: ending.clone(), usage, elapsed_ms });
+            self.push(BlockBody::TurnEnd { ending: outcome.clone(), usage, elapsed_ms });
         }
         self.origin = None;
     }

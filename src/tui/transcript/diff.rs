@@ -107,7 +107,9 @@ impl LineNumbers {
 
 /// The words that differ, without the signs; none when too little is the same.
 pub(super) fn changed_words(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
-    let (before, after) = (split_words(old), split_words(new));
+    let before = split_words(old);
+    let after = split_words(new);
+
     let mut input = InternedInput::default();
     input.update_before(before.iter().map(|(_, word)| *word));
     input.update_after(after.iter().map(|(_, word)| *word));

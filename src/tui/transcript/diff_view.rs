@@ -162,9 +162,9 @@ impl DiffView {
         self.unhighlighted((usize::MAX, serial), language, is_known)
     }
 
-    pub fn add_highlight(&mut self, painted: HighlightedCode) {
-        if let Some(known) = self.highlights.get_mut(painted.at.2) {
-            *known = Some(Arc::new(painted));
+    pub fn add_highlight(&mut self, code: HighlightedCode) {
+        if let Some(known) = self.highlights.get_mut(code.at.2) {
+            *known = Some(Arc::new(code));
         }
     }
 }
@@ -367,7 +367,7 @@ impl DiffShape {
     fn rows(
         &self,
         wanted: Range<usize>,
-        colors: [Option<&HighlightedCode>; 2],
+        codes: [Option<&HighlightedCode>; 2],
         cx: &LayoutContext<'_>,
     ) -> Vec<StyledRow> {
         let first = self.units.partition_point(|unit| unit.end <= wanted.start);
@@ -378,7 +378,7 @@ impl DiffShape {
             if out.len() >= count + wanted.start.saturating_sub(start) {
                 break;
             }
-            out.extend(self.unit_rows(unit, colors, cx));
+            out.extend(self.unit_rows(unit, codes, cx));
         }
         out.into_iter().skip(wanted.start.saturating_sub(start)).take(count).collect()
     }
@@ -386,7 +386,7 @@ impl DiffShape {
     fn unit_rows(
         &self,
         unit: &Unit,
-        colors: [Option<&HighlightedCode>; 2],
+        codes: [Option<&HighlightedCode>; 2],
         cx: &LayoutContext<'_>,
     ) -> Vec<StyledRow> {
         let columns = self.columns(cx);
@@ -401,10 +401,10 @@ impl DiffShape {
             return vec![StyledRow::decoration(with_prefix(&bar, gap.into()).line)];
         }
         let rows = if self.is_split {
-            self.beside(unit, columns, colors, cx)
+            self.beside(unit, columns, codes, cx)
         } else {
             let side = if unit.old.is_some() { Side::Old } else { Side::New };
-            self.side_rows(unit.old.or(unit.new), side, columns.1, colors, cx)
+            self.side_rows(unit.old.or(unit.new), side, columns.1, codes, cx)
         };
         let rows = rows.into_iter().enumerate();
         rows.map(|(at, row)| with_prefix(if at == 0 { &bar } else { &more }, row)).collect()
@@ -415,11 +415,11 @@ impl DiffShape {
         &self,
         unit: &Unit,
         (left, right): (usize, usize),
-        colors: [Option<&HighlightedCode>; 2],
+        codes: [Option<&HighlightedCode>; 2],
         cx: &LayoutContext<'_>,
     ) -> Vec<StyledRow> {
-        let mut old = self.side_rows(unit.old, Side::Old, left, colors, cx);
-        let mut new = self.side_rows(unit.new, Side::New, right, colors, cx);
+        let mut old = self.side_rows(unit.old, Side::Old, left, codes, cx);
+        let mut new = self.side_rows(unit.new, Side::New, right, codes, cx);
         let height = old.len().max(new.len());
         old.resize_with(height, || StyledRow::decoration(Line::default()));
         new.resize_with(height, || StyledRow::decoration(Line::default()));

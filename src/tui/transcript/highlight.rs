@@ -58,15 +58,15 @@ const SCOPES: &[(&str, TokenKind)] = &[
 ];
 
 impl TokenKind {
-    pub fn style(self, plain: Style, syntax: &Syntax) -> Style {
+    pub fn style(self, style: Style, syntax: &Syntax) -> Style {
         match self {
-            TokenKind::Plain => plain,
-            TokenKind::Comment => plain.patch(syntax.comment),
-            TokenKind::Text => plain.patch(syntax.string),
-            TokenKind::Keyword => plain.patch(syntax.keyword),
-            TokenKind::Number => plain.patch(syntax.number),
-            TokenKind::Kind => plain.patch(syntax.kind),
-            TokenKind::Function => plain.patch(syntax.function),
+            TokenKind::Plain => style,
+            TokenKind::Comment => style.patch(syntax.comment),
+            TokenKind::Text => style.patch(syntax.string),
+            TokenKind::Keyword => style.patch(syntax.keyword),
+            TokenKind::Number => style.patch(syntax.number),
+            TokenKind::Kind => style.patch(syntax.kind),
+            TokenKind::Function => style.patch(syntax.function),
         }
     }
 }
@@ -116,11 +116,11 @@ impl Default for Highlighter {
 impl Highlighter {
     /// Computes the colours; none for an unknown language.
     pub fn highlight(&self, snippet: &Snippet) -> HighlightedCode {
-        let mut painted =
+        let mut code =
             HighlightedCode { at: snippet.at, hash: hash(&snippet.code), lines: Vec::new() };
         let syntax = self.syntaxes.find_syntax_by_token(&snippet.language);
         let size = snippet.before.len() + snippet.code.len();
-        let Some(syntax) = syntax.filter(|_| size <= BYTES) else { return painted };
+        let Some(syntax) = syntax.filter(|_| size <= BYTES) else { return code };
         let mut state = ParseState::new(syntax);
         let mut stack = ScopeStack::new();
         for line in snippet.before.split_inclusive('\n') {
@@ -128,9 +128,9 @@ impl Highlighter {
         }
         for line in snippet.code.split_inclusive('\n') {
             let runs = self.line(line, &mut state, &mut stack);
-            painted.lines.push(HighlightedLine { hash: hash(line.trim_end_matches('\n')), runs });
+            code.lines.push(HighlightedLine { hash: hash(line.trim_end_matches('\n')), runs });
         }
-        painted
+        code
     }
 
     fn line(
@@ -140,9 +140,9 @@ impl Highlighter {
         stack: &mut ScopeStack,
     ) -> Vec<(usize, TokenKind)> {
         let mut runs: Vec<(usize, TokenKind)> = Vec::new();
-        let mut run = |end: usize, ink: TokenKind| match runs.last_mut() {
-            Some((last, same)) if *same == ink => *last = end,
-            _ if end > 0 => runs.push((end, ink)),
+        let mut run = |end: usize, kind: TokenKind| match runs.last_mut() {
+            Some((last, same)) if *same == kind => *last = end,
+            _ if end > 0 => runs.push((end, kind)),
             _ => {}
         };
         // If a grammar fails, the line stays plain.
@@ -194,11 +194,11 @@ impl HighlightCache {
         self.by_position.get(&at)
     }
 
-    pub fn insert(&mut self, painted: HighlightedCode) {
+    pub fn insert(&mut self, code: HighlightedCode) {
         if self.by_position.len() >= KEPT {
             self.by_position.clear();
         }
-        self.by_position.insert(painted.at, painted);
+        self.by_position.insert(code.at, code);
     }
 
     pub fn remove_from(&mut self, block: usize) {

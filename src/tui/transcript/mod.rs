@@ -145,21 +145,21 @@ impl Transcript {
     /// Prepends earlier events without moving the view. `at`: the wall-clock time of each event, in
     /// milliseconds since 1970.
     pub fn prepend(&mut self, events: &[Event], at: &[i64]) {
-        let mut older = TranscriptBuilder::new(self.builder.show_thinking);
-        older.now = ArrivalTime::Unknown;
-        (older.keeps_images, older.image_count) =
+        let mut builder = TranscriptBuilder::new(self.builder.show_thinking);
+        builder.now = ArrivalTime::Unknown;
+        (builder.keeps_images, builder.image_count) =
             (self.builder.keeps_images, self.builder.image_count);
         for (index, event) in events.iter().enumerate() {
             if let Some(at) = at.get(index) {
-                older.now = ArrivalTime::WallClock(u64::try_from(*at).unwrap_or(0));
+                builder.now = ArrivalTime::WallClock(u64::try_from(*at).unwrap_or(0));
             }
-            older.apply(event);
+            builder.apply(event);
         }
         let fold = self.step_fold;
         if fold == Fold::Open {
-            older.blocks.iter_mut().for_each(|block| apply_fold(block, fold));
+            builder.blocks.iter_mut().for_each(|block| apply_fold(block, fold));
         }
-        let count = self.builder.prepend(older);
+        let count = self.builder.prepend(builder);
         self.deselect();
         self.row_cache.remove_from(0);
         let places =
@@ -186,14 +186,14 @@ impl Transcript {
     }
 
     /// Adds a titled block of lines.
-    pub fn add_page(&mut self, title: impl Into<LocalizedText>, body: Vec<PageRow>) {
-        self.builder.page(title.into(), body);
+    pub fn add_page(&mut self, title: impl Into<LocalizedText>, rows: Vec<PageRow>) {
+        self.builder.page(title.into(), rows);
     }
 
     /// Scrolls. Does nothing before the first frame.
-    pub fn scroll(&mut self, by: Scroll) {
+    pub fn scroll(&mut self, scroll: Scroll) {
         let height = i32::from(self.row_cache.setting.height);
-        match by {
+        match scroll {
             Scroll::Lines(rows) => self.scroll_by(rows),
             Scroll::Pages(pages) => {
                 self.scroll_by(pages.saturating_mul(height.saturating_sub(1).max(1)));
@@ -281,31 +281,33 @@ impl Transcript {
     }
 
     /// Takes the colours of a piece of code.
-    pub fn add_highlight(&mut self, painted: HighlightedCode) {
-        self.row_cache.add_highlight(painted);
+    pub fn add_highlight(&mut self, code: HighlightedCode) {
+        self.row_cache.add_highlight(code);
     }
 
     /// Lays out the rows in view.
-    pub fn fit(&mut self, area: Rect, look: &DrawOptions<'_>) {
-        let (width, height) = (area.width, area.height);
+    pub fn fit(&mut self, area: Rect, options: &DrawOptions<'_>) {
+        let width = area.width;
+        let height = area.height;
+
         if width == 0 || height == 0 {
             return;
         }
-        let stamped = look.clock.is_some() != self.row_cache.setting.clock.is_some();
+        let stamped = options.clock.is_some() != self.row_cache.setting.clock.is_some();
         let has_surfaces = self.row_cache.setting.theme.has_surfaces();
-        let repainted = has_surfaces != look.theme.has_surfaces();
+        let repainted = has_surfaces != options.theme.has_surfaces();
         let narrower = stamped || repainted || width != self.row_cache.setting.width;
-        let theme = look.theme.clone();
+        let theme = options.theme.clone();
         let setting = LayoutSetting {
             width,
             height,
-            lang: look.lang,
+            lang: options.lang,
             theme,
-            steps_key: look.steps_key.to_owned(),
-            clock: look.clock,
-            cell: look.cell,
+            steps_key: options.steps_key.to_owned(),
+            clock: options.clock,
+            cell: options.cell,
         };
-        self.row_cache.begin_frame(setting, look.elapsed_ms);
+        self.row_cache.begin_frame(setting, options.elapsed_ms);
         self.builder.freeze_finished();
         if narrower {
             self.deselect();
@@ -342,10 +344,12 @@ impl Transcript {
     }
 
     /// Lays out from `top` on; returns the place after the last row.
-    fn lay_out(&mut self, top: RowPosition, area: Rect) -> RowPosition {
+    fn lay_out(&mut self, position: RowPosition, area: Rect) -> RowPosition {
         let room = usize::from(area.height);
-        let (mut shown, mut parts) = (Vec::with_capacity(room), Vec::new());
-        let mut place = top;
+        let mut shown = Vec::with_capacity(room);
+        let mut parts = Vec::new();
+
+        let mut place = position;
         let blocks = &mut self.builder.blocks;
         while shown.len() < room && place.block < blocks.len() {
             let at = (place.block, place.part);
@@ -368,7 +372,9 @@ impl Transcript {
     /// Draws the rows that were laid out; returns the links and the pictures in them.
     pub fn draw(&self, buf: &mut Buffer) -> Overlays {
         let area = self.drawn_rows.0;
-        let (mut y, mut links) = (area.y, Vec::new());
+        let mut y = area.y;
+        let mut links = Vec::new();
+
         for (place, rows) in &self.drawn_parts {
             let below = Rect { y, height: area.bottom() - y, ..area };
             y = self.draw_part(*place, rows, below, buf, &mut links);
@@ -380,20 +386,20 @@ impl Transcript {
     /// Draws one part from `place` on; returns the next free row of the screen.
     fn draw_part(
         &self,
-        place: RowPosition,
+        position: RowPosition,
         rows: &[StyledRow],
         area: Rect,
         buf: &mut Buffer,
-        links: &mut Vec<Hyperlink>,
+        hyperlinks: &mut Vec<Hyperlink>,
     ) -> u16 {
-        let blank = blank_rows_before(&self.builder.blocks, (place.block, place.part));
+        let blank = blank_rows_before(&self.builder.blocks, (position.block, position.part));
         let cx = self.row_cache.layout_context();
-        let Some(block) = self.builder.blocks.get(place.block) else { return area.y };
+        let Some(block) = self.builder.blocks.get(position.block) else { return area.y };
         let mark_row = blank + block.mark_row(rows.len());
         let bar = block.panel_bar(cx.theme);
         let gutter = gutter(usize::from(area.width)) as u16;
         let mut y = area.y;
-        for row in place.row..blank + rows.len() {
+        for row in position.row..blank + rows.len() {
             if y >= area.bottom() {
                 break;
             }
@@ -401,10 +407,10 @@ impl Transcript {
             if let Some(line) = line {
                 buf.set_line(area.x + gutter, y, &line.line, area.width - gutter);
                 let from = area.x + gutter;
-                links
+                hyperlinks
                     .extend(line.links.iter().map(|link| Hyperlink::from_link(link, from, y, buf)));
             }
-            if row == blank && place.part == 0 {
+            if row == blank && position.part == 0 {
                 draw_time(block, line, (area, y), buf, &self.row_cache.setting);
             }
             if let Some(line) = line {
@@ -412,7 +418,7 @@ impl Transcript {
                 paint_row(line, bar, (row, gutter), buf, cx.theme);
             }
             if row == mark_row
-                && place.part == 0
+                && position.part == 0
                 && gutter > 0
                 && let Some(mark) = block.mark(&cx)
             {
@@ -420,20 +426,22 @@ impl Transcript {
             }
             y += 1;
         }
-        self.mark_hits(place, rows, area, buf);
+        self.mark_hits(position, rows, area, buf);
         y
     }
 
     /// Highlights the search hits in a part that was drawn from `place` on.
-    fn mark_hits(&self, place: RowPosition, rows: &[StyledRow], area: Rect, buf: &mut Buffer) {
+    fn mark_hits(&self, position: RowPosition, rows: &[StyledRow], area: Rect, buf: &mut Buffer) {
         let Some(search) = &self.search else { return };
-        let at = (place.block, place.part);
+        let at = (position.block, position.part);
         let blank = blank_rows_before(&self.builder.blocks, at);
         let gutter = gutter(usize::from(area.width));
         let theme = &self.row_cache.setting.theme;
         for (cells, now) in search.hit_cells(at, rows) {
-            let Some(row) = (blank + cells.row).checked_sub(place.row) else { continue };
-            let (y, x) = (usize::from(area.y) + row, usize::from(area.x) + gutter);
+            let Some(row) = (blank + cells.row).checked_sub(position.row) else { continue };
+            let y = usize::from(area.y) + row;
+            let x = usize::from(area.x) + gutter;
+
             if y < usize::from(area.bottom()) {
                 let width = cells.columns.len() as u16;
                 let marked = Rect::new((x + cells.columns.start) as u16, y as u16, width, 1);
@@ -465,13 +473,13 @@ impl Transcript {
     }
 
     /// Puts a row at the top, unless the end would then be in view.
-    fn scroll_to(&mut self, top: RowPosition) {
+    fn scroll_to(&mut self, position: RowPosition) {
         if self.row_cache.setting.height == 0 {
             return;
         }
         let lowest = self.lowest();
         let was_following = self.top.is_none();
-        self.top = (top < lowest).then_some(top);
+        self.top = (position < lowest).then_some(position);
         if was_following {
             self.unseen_from = self.end_of_last_part();
         }
@@ -515,7 +523,7 @@ impl Transcript {
         RowPosition { block, part, row }
     }
 
-    fn count_unseen(&mut self, bottom: RowPosition) {
+    fn count_unseen(&mut self, position: RowPosition) {
         if self.top.is_none() {
             self.unseen_rows = 0;
             return;
@@ -523,7 +531,7 @@ impl Transcript {
         let (mark, over) = self.row_cache.down(&mut self.builder.blocks, self.unseen_from, 0);
         let behind = over > 0 || mark.block >= self.builder.blocks.len();
         // Past the last row means at its end, since the part may grow.
-        self.unseen_from = if behind { self.end_of_last_part() } else { mark.max(bottom) };
+        self.unseen_from = if behind { self.end_of_last_part() } else { mark.max(position) };
         let (_, missing) = self.row_cache.down(&mut self.builder.blocks, self.unseen_from, UNSEEN);
         self.unseen_rows = UNSEEN.saturating_sub(missing);
     }

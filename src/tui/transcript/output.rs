@@ -148,21 +148,21 @@ impl Excerpt {
         }
         let (text, styles) = clean_styled(output);
         let diff = diff::looks_like_diff(&text);
-        let mut out = Excerpt { diff, ..Excerpt::default() };
-        let mut last: VecDeque<OutputLine<'_>> = VecDeque::new();
+        let mut excerpt = Excerpt { diff, ..Excerpt::default() };
+        let mut output_lines: VecDeque<OutputLine<'_>> = VecDeque::new();
         for (at, line) in lines(text.trim_end(), 0, &styles).enumerate() {
             if at < HEAD {
-                out.head.push(line);
+                excerpt.head.push(line);
                 continue;
             }
-            if last.len() == TAIL {
-                last.pop_front();
-                out.left_out += 1;
+            if output_lines.len() == TAIL {
+                output_lines.pop_front();
+                excerpt.left_out += 1;
             }
-            last.push_back(line);
+            output_lines.push_back(line);
         }
-        last.into_iter().for_each(|line| out.tail.push(line));
-        out
+        output_lines.into_iter().for_each(|line| excerpt.tail.push(line));
+        excerpt
     }
 
     pub fn is_empty(&self) -> bool {
@@ -252,11 +252,11 @@ pub(super) fn add_more(rows: &mut [StyledRow], others: usize, cx: &LayoutContext
 /// The lines that say why it failed: from the first that names a failure on, else the last ones;
 /// and how many others there are.
 pub(super) fn telling_rows(
-    outputs: [&Excerpt; 2],
+    excerpts: [&Excerpt; 2],
     most: usize,
     cx: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
-    let lines = outputs.iter().flat_map(|output| output.head.lines().chain(output.tail.lines()));
+    let lines = excerpts.iter().flat_map(|output| output.head.lines().chain(output.tail.lines()));
     let lines: Vec<OutputLine<'_>> = lines.filter(|line| outcome::is_told(line.text)).collect();
     let texts: Vec<&str> = lines.iter().map(|line| line.text).collect();
     let (shown, is_named) = outcome::telling_lines(&texts, most);
@@ -265,7 +265,7 @@ pub(super) fn telling_rows(
     if let Some(first) = rows.first_mut().filter(|_| is_named) {
         set_plain(first, cx);
     }
-    let left_out: usize = outputs.iter().map(|output| output.left_out).sum();
+    let left_out: usize = excerpts.iter().map(|output| output.left_out).sum();
     add_more(&mut rows, left_out + lines.len() - shown.len(), cx);
     rows
 }

@@ -12,7 +12,7 @@ use avocet_core::protocol::PageRow;
 const LABEL: usize = 28;
 
 pub(super) fn layout(
-    title: &LocalizedText,
+    localized_text: &LocalizedText,
     rows: &[PageRow],
     cx: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
@@ -28,7 +28,7 @@ pub(super) fn layout(
         usual.max(widest(section, cx.width / 2))
     };
     let mut indent = of_section(rows);
-    let mut out = layout_sentence(title, theme.markup.heading, cx);
+    let mut out = layout_sentence(localized_text, theme.markup.heading, cx);
     for (at, row) in rows.iter().enumerate() {
         match row {
             PageRow::Heading(text) => {

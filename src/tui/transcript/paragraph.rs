@@ -45,13 +45,13 @@ impl LayoutContext<'_> {
         paints.get((block, part, nth))
     }
 
-    pub fn phrase(&self, word: Phrase) -> &'static str {
-        word.text(self.lang)
+    pub fn phrase(&self, phrase: Phrase) -> &'static str {
+        phrase.text(self.lang)
     }
 
     /// A sentence with its values made safe to print.
-    pub fn localize(&self, say: &LocalizedText) -> String {
-        text::sanitize(&say.text(self.lang))
+    pub fn localize(&self, localized_text: &LocalizedText) -> String {
+        text::sanitize(&localized_text.text(self.lang))
     }
 }
 
@@ -98,12 +98,12 @@ impl Paragraph {
     }
 
     /// Appends another paragraph.
-    pub fn append(&mut self, other: &Paragraph) {
+    pub fn append(&mut self, paragraph: &Paragraph) {
         let start = self.text.len();
         let moved = |range: &Range<usize>| start + range.start..start + range.end;
-        self.links.extend(other.links.iter().map(|(range, to)| (moved(range), Rc::clone(to))));
-        self.text.push_str(&other.text);
-        self.runs.extend(other.runs.iter().map(|(end, style)| (start + end, *style)));
+        self.links.extend(paragraph.links.iter().map(|(range, to)| (moved(range), Rc::clone(to))));
+        self.text.push_str(&paragraph.text);
+        self.runs.extend(paragraph.runs.iter().map(|(end, style)| (start + end, *style)));
     }
 
     pub fn is_empty(&self) -> bool {
@@ -142,8 +142,12 @@ impl Paragraph {
             for row in rows {
                 let blanks = before.map(|end| row.start.saturating_sub(end) as u16);
                 before = Some(row.end);
-                let (from, to) = (start + row.start, start + row.end);
-                let (line, links) = (self.slice(from, to, width), self.links_in(from, to));
+                let from = start + row.start;
+                let to = start + row.end;
+
+                let line = self.slice(from, to, width);
+                let links = self.links_in(from, to);
+
                 out.push(StyledRow {
                     line,
                     prefix_columns: 0,
@@ -162,27 +166,27 @@ impl Paragraph {
         if !self.text.contains('\t') {
             return self;
         }
-        let mut out = Paragraph { links: self.links, ..Paragraph::default() };
+        let mut paragraph = Paragraph { links: self.links, ..Paragraph::default() };
         let mut start = 0;
         let mut column = 0;
         for (end, style) in self.runs {
             for (at, c) in self.text.get(start..end).unwrap_or_default().char_indices() {
-                out.move_offsets(start + at);
+                paragraph.move_offsets(start + at);
                 let spaces = if c == '\t' { text::TAB - column % text::TAB } else { 0 };
-                out.text.extend(std::iter::repeat_n(' ', spaces));
+                paragraph.text.extend(std::iter::repeat_n(' ', spaces));
                 if c != '\t' {
-                    out.text.push(c);
+                    paragraph.text.push(c);
                 }
                 column = if c == '\n' { 0 } else { column + spaces.max(1) };
             }
-            out.runs.push((out.text.len(), style));
+            paragraph.runs.push((paragraph.text.len(), style));
             start = end;
         }
-        out.move_offsets(start);
-        for (range, _) in &mut out.links {
+        paragraph.move_offsets(start);
+        for (range, _) in &mut paragraph.links {
             *range = range.start & !MOVED..range.end & !MOVED;
         }
-        out
+        paragraph
     }
 
     /// Moves the offsets at `from` to the end of the new text.
@@ -205,7 +209,9 @@ impl Paragraph {
             u16::try_from(text::width(before)).unwrap_or(u16::MAX)
         };
         let inside = |(range, address): &(Range<usize>, Rc<str>)| {
-            let (start, end) = (range.start.max(from), range.end.min(to));
+            let start = range.start.max(from);
+            let end = range.end.min(to);
+
             let address = Rc::clone(address);
             (start < end).then(|| LinkColumns { columns: column(start)..column(end), address })
         };
@@ -354,12 +360,12 @@ pub(super) fn layout_note(text: &str, cx: &LayoutContext<'_>) -> Vec<StyledRow> 
 }
 
 pub(super) fn layout_sentence(
-    say: &LocalizedText,
+    text: &LocalizedText,
     style: Style,
     cx: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
-    let sentence = cx.localize(say);
-    let quoted = server_words(say, &sentence, cx).unwrap_or(sentence.len()..sentence.len());
+    let sentence = cx.localize(text);
+    let quoted = server_words(text, &sentence, cx).unwrap_or(sentence.len()..sentence.len());
     let mut para = Paragraph::default();
     para.push(sentence.get(..quoted.start).unwrap_or_default(), style);
     para.push(sentence.get(quoted.clone()).unwrap_or_default(), cx.theme.dim);
@@ -369,11 +375,11 @@ pub(super) fn layout_sentence(
 
 /// Where a sentence quotes a server, beside our own words for it.
 fn server_words(
-    say: &LocalizedText,
+    localized_text: &LocalizedText,
     sentence: &str,
     cx: &LayoutContext<'_>,
 ) -> Option<Range<usize>> {
-    let says = say.find(model::SAYS)?;
+    let says = localized_text.find(model::SAYS)?;
     let ours = text::sanitize(&says.value("what")?.text(cx.lang));
     let whole = cx.localize(says);
     let theirs = whole.strip_prefix(ours.as_str())?;

@@ -4,10 +4,10 @@ use super::Transcript;
 use super::source_lines::join_rows;
 use super::viewport::{LayoutSetting, blank_rows_before};
 use crate::theme::Theme;
-use avocet_core::i18n::screen as words;
+use avocet_core::i18n::screen as phrases;
 
 /// At most this many bytes are written, counted from the end.
-const MOST: usize = 32 << 20;
+const MAX_BYTES: usize = 32 << 20;
 /// Columns assumed before anything was drawn.
 const COLUMNS: u16 = 80;
 
@@ -27,9 +27,9 @@ impl Transcript {
             let text = self.plain_block(block);
             size += text.len();
             parts.push(text);
-            if size > MOST && block > 0 {
+            if size > MAX_BYTES && block > 0 {
                 let cut =
-                    words::DUMP_CUT.with("n", block).text(self.row_cache.layout_context().lang);
+                    phrases::DUMP_CUT.with("n", block).text(self.row_cache.layout_context().lang);
                 parts.push(format!("{cut}\n\n"));
                 break;
             }

@@ -35,10 +35,10 @@ struct NumberedCode {
 
 impl ReadExcerpt {
     /// `None` for what is not numbered lines of a file.
-    pub fn new(seen: &Observation) -> Option<ReadExcerpt> {
-        let StepAction::Tool { name, input } = &seen.step.work else { return None };
+    pub fn new(observation: &Observation) -> Option<ReadExcerpt> {
+        let StepAction::Tool { name, input } = &observation.step.work else { return None };
         let path = input["path"].as_str().filter(|_| name == "file.read")?;
-        let text = clean(&seen.stdout, TextSource::Command);
+        let text = clean(&observation.stdout, TextSource::Command);
         let lines: Option<Vec<(u64, &str)>> = text.lines().map(numbered_line).collect();
         let lines = lines.filter(|lines| !lines.is_empty())?;
         let left_out = lines.len().saturating_sub(HEAD + TAIL);
@@ -66,10 +66,10 @@ impl ReadExcerpt {
     }
 
     /// Code that has no colours yet.
-    pub fn unhighlighted(&self, at: (usize, usize), known: &HighlightCache) -> Option<Snippet> {
+    pub fn unhighlighted(&self, at: (usize, usize), cache: &HighlightCache) -> Option<Snippet> {
         self.parts.iter().enumerate().find_map(|(nth, part)| {
             let place = (at.0, at.1, nth);
-            let due = !part.code.is_empty() && known.get(place).is_none();
+            let due = !part.code.is_empty() && cache.get(place).is_none();
             due.then(|| highlight::snippet(place, &self.language, "", &part.code))
         })
     }
@@ -77,13 +77,13 @@ impl ReadExcerpt {
 
 impl NumberedCode {
     fn new(lines: &[(u64, &str)]) -> NumberedCode {
-        let mut out = NumberedCode::default();
+        let mut code = NumberedCode::default();
         for (number, line) in lines {
-            out.numbers.push(*number);
-            out.code.push_str(line);
-            out.code.push('\n');
+            code.numbers.push(*number);
+            code.code.push_str(line);
+            code.code.push('\n');
         }
-        out
+        code
     }
 
     fn layout(&self, nth: usize, digits: usize, cx: &LayoutContext<'_>) -> Vec<StyledRow> {

@@ -15,9 +15,9 @@ use super::step::Fold;
 /// Rows that are searched per frame.
 const SLICE: usize = 800;
 /// Counting of hits stops here.
-const MOST: usize = 9_999;
+const MAX_HITS: usize = 9_999;
 /// The longest query, in characters.
-const LONGEST: usize = 200;
+const MAX_LENGTH: usize = 200;
 
 /// A part of a block.
 type PartIndex = (usize, usize);
@@ -68,7 +68,7 @@ pub struct SearchStatus<'a> {
 
 impl TranscriptSearch {
     pub fn new(words: &str, stage: Stage, origin: PartIndex) -> TranscriptSearch {
-        let words = words.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+        let words = words.chars().filter(|c| !c.is_control()).take(MAX_LENGTH).collect();
         let mut search = TranscriptSearch {
             query: words,
             stage,
@@ -129,8 +129,8 @@ impl TranscriptSearch {
     }
 
     /// A block is unfolded for its hit.
-    pub fn note_unfolded(&mut self, block: usize, was: Fold) {
-        self.unfolded = Some((block, was));
+    pub fn note_unfolded(&mut self, block: usize, fold: Fold) {
+        self.unfolded = Some((block, fold));
     }
 
     /// The block to fold again, as it was, once the search has gone on to `block`.
@@ -139,13 +139,15 @@ impl TranscriptSearch {
     }
 
     pub fn is_searching(&self) -> bool {
-        !self.unsearched.is_empty() && self.hits.len() < MOST
+        !self.unsearched.is_empty() && self.hits.len() < MAX_HITS
     }
 
     pub fn status(&self) -> SearchStatus<'_> {
         let at = self.current.map_or(0, |now| self.hits.partition_point(|hit| *hit <= now));
-        let (words, of) = (self.query.as_str(), self.hits.len());
-        let more = self.is_searching() || of >= MOST;
+        let words = self.query.as_str();
+        let of = self.hits.len();
+
+        let more = self.is_searching() || of >= MAX_HITS;
         SearchStatus { query: words, stage: self.stage, current: at, total: of, has_more: more }
     }
 
@@ -181,7 +183,7 @@ impl TranscriptSearch {
     fn add_hits(&mut self, part: PartIndex, count: usize) {
         if count > 0 {
             let at = self.hits.partition_point(|hit| hit.part < part);
-            let count = count.min(MOST.saturating_sub(self.hits.len()));
+            let count = count.min(MAX_HITS.saturating_sub(self.hits.len()));
             self.hits.splice(at..at, (0..count).map(|nth| SearchHit { part, nth }));
         }
     }

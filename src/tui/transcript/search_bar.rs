@@ -114,12 +114,13 @@ impl Transcript {
         let rows = self.row_cache.rows(&mut self.builder.blocks, hit.part);
         let row = self.search.as_ref().and_then(|search| search.row(hit, &rows));
         let row = blank_rows_before(&self.builder.blocks, hit.part) + row.unwrap_or_default();
-        let place = RowPosition { block: hit.part.0, part: hit.part.1, row };
-        let seen =
-            |first: &RowPosition| *first <= place && self.drawn_rows.1.last() >= Some(&place);
+        let position = RowPosition { block: hit.part.0, part: hit.part.1, row };
+        let seen = |row_position: &RowPosition| {
+            *row_position <= position && self.drawn_rows.1.last() >= Some(&position)
+        };
         if !(same && self.drawn_rows.1.first().is_some_and(seen)) {
             let above = usize::from(self.row_cache.setting.height) / 3;
-            let (top, _) = self.row_cache.up(&mut self.builder.blocks, place, above);
+            let (top, _) = self.row_cache.up(&mut self.builder.blocks, position, above);
             self.scroll_to(top);
         }
     }
@@ -201,15 +202,15 @@ fn tail(words: &str, room: usize) -> &str {
     words.get(at..).unwrap_or_default()
 }
 
-fn count(found: &SearchStatus<'_>) -> LocalizedText {
-    let of = group_digits(found.total as u64);
-    let of = if found.has_more { format!("{of}+") } else { of };
-    match (found.query.is_empty(), found.total) {
+fn count(status: &SearchStatus<'_>) -> LocalizedText {
+    let of = group_digits(status.total as u64);
+    let of = if status.has_more { format!("{of}+") } else { of };
+    match (status.query.is_empty(), status.total) {
         (true, _) => LocalizedText::from(screen::SEARCH_ASK),
-        (false, 0) if found.has_more => LocalizedText::from(common::SEARCHING),
+        (false, 0) if status.has_more => LocalizedText::from(common::SEARCHING),
         (false, 0) => LocalizedText::from(screen::SEARCH_NONE),
         (false, _) => {
-            screen::SEARCH_COUNT.with("n", group_digits(found.current as u64)).with("of", of)
+            screen::SEARCH_COUNT.with("n", group_digits(status.current as u64)).with("of", of)
         }
     }
 }

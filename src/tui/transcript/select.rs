@@ -14,7 +14,7 @@ use crate::Millis;
 /// Presses on one cell within this time form a double and a triple click.
 const AGAIN: Millis = 400;
 /// At most this many bytes are copied.
-const MOST: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 impl Transcript {
     /// The button is pressed on a cell of the screen.
@@ -74,7 +74,7 @@ impl Transcript {
         let (from, to) = self.selected_range()?;
         let mut text = String::new();
         let mut at = (from.place.block, from.place.part);
-        while at <= (to.place.block, to.place.part) && text.len() < MOST {
+        while at <= (to.place.block, to.place.part) && text.len() < MAX_BYTES {
             let Some(block) = self.builder.blocks.get(at.0) else { break };
             if at.1 >= block.parts() {
                 at = (at.0 + 1, 0);
@@ -157,7 +157,9 @@ impl Transcript {
     pub(super) fn selected_range(&mut self) -> Option<(CellPosition, CellPosition)> {
         let Selection { anchor, head, unit } =
             self.pointer.selection.filter(Selection::is_nonempty)?;
-        let (from, to) = (anchor.min(head), anchor.max(head));
+        let from = anchor.min(head);
+        let to = anchor.max(head);
+
         match unit {
             Unit::Cell => Some((from, to)),
             Unit::Word | Unit::Line => {
@@ -200,11 +202,11 @@ fn selected_bytes(
     blank: usize,
     (from, to): (CellPosition, CellPosition),
 ) -> Option<Range<usize>> {
-    let part = |spot: CellPosition| (spot.place.block, spot.place.part);
+    let part = |position: CellPosition| (position.place.block, position.place.part);
     if at < part(from) || at > part(to) {
         return None;
     }
-    let row = |spot: CellPosition| spot.place.row.checked_sub(blank);
+    let row = |position: CellPosition| position.place.row.checked_sub(blank);
     let start =
         if part(from) == at { row(from).map_or((0, 0), |row| (row, from.column)) } else { (0, 0) };
     let end = if part(to) == at { (row(to)?, to.column) } else { (usize::MAX, usize::MAX) };

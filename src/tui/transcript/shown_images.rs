@@ -18,7 +18,7 @@ use avocet_tools::image::is_decodable;
 
 /// The most bytes of images that are kept for pictures, and their number.
 const BYTES: usize = 24 << 20;
-const MOST: usize = 20;
+const MAX_IMAGES: usize = 20;
 
 impl Transcript {
     /// Keeps images, so that they can be shown as pictures.
@@ -45,7 +45,9 @@ impl Transcript {
     }
 
     fn pictures_in_view(&self) -> Vec<WantedPicture> {
-        let (area, mut wanted) = (self.drawn_rows.0, Vec::new());
+        let area = self.drawn_rows.0;
+        let mut wanted = Vec::new();
+
         let left = area.x + gutter(usize::from(area.width)) as u16;
         let mut y = area.y;
         for (place, rows) in &self.drawn_parts {
@@ -58,7 +60,9 @@ impl Transcript {
                     && let Some(shown) = items.get(nth).and_then(|item| item.image.as_ref())
                 {
                     let at = Rect { x: left, y, width: size.columns, height: size.rows };
-                    let (source, image) = (shown.source, Arc::clone(&shown.image));
+                    let source = shown.source;
+                    let image = Arc::clone(&shown.image);
+
                     let wants = WantedPicture { source, image, size, area: at };
                     wanted.extend((at.intersection(area) == at).then_some(wants));
                 }
@@ -96,9 +100,9 @@ impl Transcript {
 
 impl TranscriptBuilder {
     /// The files attached to a message. `images` are those of them that are images, in order.
-    pub(super) fn attach(&mut self, items: &[AttachmentInfo], images: &[Arc<Image>]) {
+    pub(super) fn attach(&mut self, infos: &[AttachmentInfo], images: &[Arc<Image>]) {
         let mut images = images.iter();
-        let shown = items.iter().map(|info| {
+        let shown = infos.iter().map(|info| {
             let image = if info.is_image() { images.next() } else { None };
             ShownAttachment { info: info.clone(), image: image.and_then(|it| self.number(it)) }
         });
@@ -117,10 +121,12 @@ impl TranscriptBuilder {
 
     /// Keeps the newest images only: older ones are rows without pictures again.
     pub(super) fn drop_old_images(&mut self) {
-        let (mut count, mut bytes) = (0, 0);
+        let mut count = 0;
+        let mut bytes = 0;
+
         let mut is_old = |shown: &&ShownImage| {
             (count, bytes) = (count + 1, bytes + shown.image.data.len());
-            count > MOST || bytes > BYTES
+            count > MAX_IMAGES || bytes > BYTES
         };
         let images = self.blocks.iter().rev().flat_map(images_of);
         let old: Vec<u32> = images.filter(|it| is_old(it)).map(|shown| shown.source).collect();

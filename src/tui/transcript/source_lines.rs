@@ -36,34 +36,34 @@ pub(super) struct Cells {
 
 /// The lines of these rows. Rows that are all decoration yield none.
 pub(super) fn join_rows(rows: &[StyledRow]) -> Vec<SourceLine> {
-    let mut out: Vec<SourceLine> = Vec::new();
+    let mut lines: Vec<SourceLine> = Vec::new();
     for (row, strip) in rows.iter().enumerate() {
         if strip.is_decoration() {
             continue;
         }
         let lead = usize::from(strip.prefix_columns);
         let text = clusters_after(&row_text(strip), lead).to_owned();
-        let blanks = match (strip.continuation_spaces, out.last_mut()) {
+        let blanks = match (strip.continuation_spaces, lines.last_mut()) {
             (Some(blanks), Some(_)) => usize::from(blanks),
             (Some(_), None) | (None, _) => {
-                out.push(SourceLine::default());
+                lines.push(SourceLine::default());
                 0
             }
         };
-        if let Some(line) = out.last_mut() {
+        if let Some(line) = lines.last_mut() {
             line.add(row, lead, blanks, &text);
         }
     }
-    out
+    lines
 }
 
 /// The text of a row.
-fn row_text(strip: &StyledRow) -> String {
+fn row_text(row: &StyledRow) -> String {
     let content = |span: &Span<'static>| match &*span.content {
         BULLET => "- ".to_owned(),
         text => text.to_owned(),
     };
-    strip.line.spans.iter().map(content).collect()
+    row.line.spans.iter().map(content).collect()
 }
 
 impl SourceLine {
@@ -76,8 +76,8 @@ impl SourceLine {
 
     /// Where a stretch of the text is on the screen, one piece per row.
     pub fn cells(&self, bytes: &Range<usize>) -> Vec<Cells> {
-        let touched = |piece: &&RowSegment| {
-            piece.range.start < bytes.end && bytes.start < piece.range.end.max(1)
+        let touched = |segment: &&RowSegment| {
+            segment.range.start < bytes.end && bytes.start < segment.range.end.max(1)
         };
         self.segments
             .iter()
@@ -86,14 +86,14 @@ impl SourceLine {
             .collect()
     }
 
-    fn segment_cells(&self, piece: &RowSegment, bytes: &Range<usize>) -> Option<Cells> {
-        let start = bytes.start.max(piece.range.start);
-        let end = bytes.end.min(piece.range.end);
+    fn segment_cells(&self, segment: &RowSegment, bytes: &Range<usize>) -> Option<Cells> {
+        let start = bytes.start.max(segment.range.start);
+        let end = bytes.end.min(segment.range.end);
         let column = |at: usize| {
-            let before = self.text.get(piece.range.start..at).unwrap_or_default();
-            piece.prefix_columns + text::width(before)
+            let before = self.text.get(segment.range.start..at).unwrap_or_default();
+            segment.prefix_columns + text::width(before)
         };
-        (start < end).then(|| Cells { row: piece.row, columns: column(start)..column(end) })
+        (start < end).then(|| Cells { row: segment.row, columns: column(start)..column(end) })
     }
 
     /// The byte at a column of a row, rounded down to the start of a cluster; `None` for a row of
@@ -108,7 +108,7 @@ impl SourceLine {
     /// The range between two cells, each a row and a column, both included; `None` when no row of
     /// the line is between them.
     pub fn bytes_between(&self, from: (usize, usize), to: (usize, usize)) -> Option<Range<usize>> {
-        let inside = |piece: &&RowSegment| from.0 <= piece.row && piece.row <= to.0;
+        let inside = |segment: &&RowSegment| from.0 <= segment.row && segment.row <= to.0;
         let first = self.segments.iter().find(inside)?;
         let last = self.segments.iter().rev().find(inside)?;
         let start =

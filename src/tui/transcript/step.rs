@@ -304,41 +304,41 @@ impl StepBlock {
     }
 
     /// Folded: why it did not run, what it changed, or the end of the error output.
-    fn folded_rows(&self, done: &StepSummary, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+    fn folded_rows(&self, summary: &StepSummary, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = Vec::new();
-        if done.outcome == Outcome::Refused
+        if summary.outcome == Outcome::Refused
             && let Some(why) = self.risk.main_reason()
         {
             rows.extend(layout_note(&cx.localize(why), cx));
         }
-        rows.extend(done.ways_out.iter().flat_map(|way| layout_note(&cx.localize(way), cx)));
-        if let Some(commit) = &done.commit {
+        rows.extend(summary.ways_out.iter().flat_map(|way| layout_note(&cx.localize(way), cx)));
+        if let Some(commit) = &summary.commit {
             let room = cx.prose_width().saturating_sub(2).max(1);
             rows.extend(layout_note(&text::elide_end(commit, room), cx));
         }
         // A row says it all of a job, and git tidies up after a commit.
-        let is_quiet = done.job().is_some() || (done.commit.is_some() && done.succeeded());
-        if let Some(say) = done.note.as_ref().filter(|_| !is_quiet).and_then(user_note) {
+        let is_quiet = summary.job().is_some() || (summary.commit.is_some() && summary.succeeded());
+        if let Some(say) = summary.note.as_ref().filter(|_| !is_quiet).and_then(user_note) {
             rows.extend(layout_note(&cx.localize(&say), cx));
         }
-        if let Some(change) = &done.change {
+        if let Some(change) = &summary.change {
             rows.extend(change.layout(CHANGE_ROWS, cx));
         }
-        if self.work.tool() == "ask" && done.succeeded() {
-            rows.extend(done.stdout.last(ANSWER, cx));
+        if self.work.tool() == "ask" && summary.succeeded() {
+            rows.extend(summary.stdout.last(ANSWER, cx));
         }
-        rows.extend(done.failure_rows(cx));
+        rows.extend(summary.failure_rows(cx));
         rows
     }
 
     /// Unfolded: another folder, the reasons, its output, its outcome.
-    fn unfolded_rows(&self, done: &StepSummary, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+    fn unfolded_rows(&self, summary: &StepSummary, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = Vec::new();
-        let mut pair = |word: Phrase, text: String| {
-            let label = cx.phrase(word);
+        let mut pair = |phrase: Phrase, text: String| {
+            let label = cx.phrase(phrase);
             rows.extend(layout_labelled(label, 12, &text, cx.theme.text, cx));
         };
-        if let Some(folder) = &done.cwd {
+        if let Some(folder) = &summary.cwd {
             pair(common::FOLDER, text::single_line(folder));
         }
         // What only reads, as most steps do, needs no reason, and success no code.
@@ -348,29 +348,29 @@ impl StepBlock {
                 .with("rule", reason.rule.as_str());
             pair(screen::STEP_REASON, cx.localize(&rule));
         }
-        if let Some(code) = done.exit_code.filter(|code| *code != 0) {
+        if let Some(code) = summary.exit_code.filter(|code| *code != 0) {
             pair(screen::STEP_EXIT_LABEL, code.to_string());
         }
-        let notes = [done.ways_out.clone(), done.note.as_ref().and_then(user_note)];
+        let notes = [summary.ways_out.clone(), summary.note.as_ref().and_then(user_note)];
         for say in notes.into_iter().flatten() {
             pair(screen::STEP_NOTE, cx.localize(&say));
         }
-        if let Some(change) = &done.change {
+        if let Some(change) = &summary.change {
             rows.extend(change.layout(usize::MAX, cx));
         }
-        rows.extend(done.output(usize::MAX, cx));
+        rows.extend(summary.output(usize::MAX, cx));
         rows
     }
 }
 
 /// Notes are written for the model: the user does not need to read their own answer, or what the
 /// row already says.
-fn user_note(note: &LocalizedText) -> Option<LocalizedText> {
-    let said = |word: Phrase, name| Some(word.with(name, note.value(name)?.clone()));
-    match note.phrase() {
+fn user_note(text: &LocalizedText) -> Option<LocalizedText> {
+    let said = |phrase: Phrase, name| Some(phrase.with(name, text.value(name)?.clone()));
+    match text.phrase() {
         DECLINED | SKIPPED | CANCELLED | exec::CANCELLED => None,
         DECLINED_WORD => said(screen::STEP_WORD, "word"),
         EDITED => said(screen::STEP_INSTEAD, "step"),
-        _ => Some(note.clone()),
+        _ => Some(text.clone()),
     }
 }

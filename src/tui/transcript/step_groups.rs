@@ -64,22 +64,22 @@ fn is_quiet(block: &Block) -> bool {
         if step.is_quiet() && !matches!(step.run, StepRun::Unfolded))
 }
 
-fn group(run: &mut [Block]) {
-    let summary = summarise(run);
-    let [first, later @ ..] = run else { return };
+fn group(blocks: &mut [Block]) {
+    let summary = summarise(blocks);
+    let [first, later @ ..] = blocks else { return };
     let is_run = !later.is_empty();
     set_run(first, if is_run { StepRun::First(Box::new(summary)) } else { StepRun::Alone });
     later.iter_mut().for_each(|block| set_run(block, StepRun::Later));
 }
 
-fn summarise(run: &[Block]) -> RunSummary {
-    let steps = || run.iter().filter_map(step_of);
+fn summarise(blocks: &[Block]) -> RunSummary {
+    let steps = || blocks.iter().filter_map(step_of);
     let name = |step: &StepBlock| {
         let (verb, subject) = step_name(&step.work, VerbForm::Done);
         (verb, text::elide_middle(&subject, NAME), step.total())
     };
     RunSummary {
-        steps: run.len(),
+        steps: blocks.len(),
         duration_ms: steps().map(StepBlock::duration_ms).sum(),
         names: steps().take(NAMED).map(name).collect(),
     }

@@ -9,7 +9,7 @@ use crate::text;
 use avocet_core::i18n::{Phrase, screen};
 
 /// The row names steps only with so much room.
-const ROOM: usize = 12;
+const MIN_ROOM: usize = 12;
 
 /// The part of a step in the row of its run.
 #[derive(Debug, Default)]
@@ -35,7 +35,9 @@ pub(super) struct RunSummary {
 impl RunSummary {
     /// `Explored 3 steps   read src/cart.rs, rg format! (3)   0.1 s`
     pub fn layout(&self, cx: &LayoutContext<'_>) -> StyledRow {
-        let (theme, width) = (cx.theme, cx.prose_width());
+        let theme = cx.theme;
+        let width = cx.prose_width();
+
         let said = screen::EXPLORED.with("n", self.steps).text(cx.lang);
         let verb = said.split_inclusive(' ').next().unwrap_or_default();
         let rest = said.get(verb.len()..).unwrap_or_default();
@@ -45,7 +47,7 @@ impl RunSummary {
             Span::styled(verb.to_owned(), theme.text.add_modifier(Modifier::BOLD)),
             Span::styled(rest.to_owned(), theme.text),
         ];
-        if let Some(room) = width.checked_sub(taken).filter(|room| *room >= ROOM) {
+        if let Some(room) = width.checked_sub(taken).filter(|room| *room >= MIN_ROOM) {
             let names = text::elide_end(&self.names(cx), room);
             spans.push(Span::styled(format!("   {names}"), theme.dim));
         }

@@ -106,8 +106,8 @@ impl ChangeExcerpt {
 }
 
 impl StepSummary {
-    pub fn new(seen: &Observation) -> StepSummary {
-        let count = seen.parsed.as_ref().and_then(|parsed| {
+    pub fn new(observation: &Observation) -> StepSummary {
+        let count = observation.parsed.as_ref().and_then(|parsed| {
             if parsed.kind == "test_summary" {
                 return Some((parsed.total, test_summary(parsed)));
             }
@@ -119,33 +119,34 @@ impl StepSummary {
             Some((parsed.total, say))
         });
         // The model reads a fault of a tool as error output; the user reads the note.
-        let is_note = seen.note.as_ref().is_some_and(|note| note.text(Lang::En) == seen.stderr);
-        let stderr = if is_note { "" } else { seen.stderr.as_str() };
+        let is_note =
+            observation.note.as_ref().is_some_and(|note| note.text(Lang::En) == observation.stderr);
+        let stderr = if is_note { "" } else { observation.stderr.as_str() };
         // Of two streams one may be text and the other not.
-        let is_text = !is_note && !is_binary(&seen.stdout) && !is_binary(stderr);
-        let merged = is_text.then(|| seen.merged_output()).flatten();
+        let is_text = !is_note && !is_binary(&observation.stdout) && !is_binary(stderr);
+        let merged = is_text.then(|| observation.merged_output()).flatten();
         let stderr = if merged.is_some() { "" } else { stderr };
         StepSummary {
-            number: step_number(&seen.step.id),
-            cwd: seen.step.cwd.as_ref().map(|_| seen.cwd.clone()),
-            exit_code: seen.shown_exit_code(),
-            duration_ms: seen.duration_ms,
-            stdout: Excerpt::from_output(merged.as_deref().unwrap_or(&seen.stdout)),
+            number: step_number(&observation.step.id),
+            cwd: observation.step.cwd.as_ref().map(|_| observation.cwd.clone()),
+            exit_code: observation.shown_exit_code(),
+            duration_ms: observation.duration_ms,
+            stdout: Excerpt::from_output(merged.as_deref().unwrap_or(&observation.stdout)),
             stderr: Excerpt::from_output(stderr),
-            truncated: seen.truncated,
+            truncated: observation.truncated,
             count,
-            diagnostics: seen.parsed.as_ref().map(diagnostics).unwrap_or_default(),
-            failed_tests: seen
+            diagnostics: observation.parsed.as_ref().map(diagnostics).unwrap_or_default(),
+            failed_tests: observation
                 .parsed
                 .as_ref()
-                .map(|parsed| outcome::failed_tests(parsed, &seen.cwd))
+                .map(|parsed| outcome::failed_tests(parsed, &observation.cwd))
                 .unwrap_or_default(),
-            commit: outcome::commit_line(seen),
-            outcome: seen.outcome,
-            note: seen.note.clone(),
-            ways_out: outcome::ways_out(seen),
-            change: seen.change.as_ref().map(ChangeExcerpt::new),
-            read: ReadExcerpt::new(seen),
+            commit: outcome::commit_line(observation),
+            outcome: observation.outcome,
+            note: observation.note.clone(),
+            ways_out: outcome::ways_out(observation),
+            change: observation.change.as_ref().map(ChangeExcerpt::new),
+            read: ReadExcerpt::new(observation),
         }
     }
 
@@ -269,34 +270,34 @@ fn step_number(id: &str) -> u64 {
 }
 
 /// What to say about its outcome; nothing for a plain success.
-pub(super) fn outcome_texts(done: &StepSummary, cx: &LayoutContext<'_>) -> Vec<(String, Style)> {
+pub(super) fn outcome_texts(summary: &StepSummary, cx: &LayoutContext<'_>) -> Vec<(String, Style)> {
     let theme = cx.theme;
     let mut facts = Vec::new();
-    let word = match done.outcome {
+    let word = match summary.outcome {
         Outcome::Ran => None,
         Outcome::Declined => Some((screen::STEP_DECLINED, theme.text)),
         Outcome::Refused => Some((screen::STEP_REFUSED, theme.danger)),
         Outcome::TimedOut => Some((screen::STEP_TIMED_OUT, theme.danger)),
-        Outcome::Cancelled if done.was_skipped() => Some((screen::STEP_NOT_RUN, theme.text)),
+        Outcome::Cancelled if summary.was_skipped() => Some((screen::STEP_NOT_RUN, theme.text)),
         Outcome::Cancelled => Some((screen::STEP_CANCELLED, theme.text)),
         Outcome::Edited => Some((screen::STEP_EDITED, theme.text)),
         Outcome::Interrupted => Some((common::INTERRUPTED, theme.danger)),
         Outcome::NotStarted => Some((screen::STEP_NOT_STARTED, theme.danger)),
     };
     facts.extend(word.map(|(word, style)| (cx.phrase(word).to_owned(), style)));
-    match done.exit_code {
+    match summary.exit_code {
         Some(0) => {}
         Some(code) => {
             let say = screen::STEP_EXIT.with("code", code);
             facts.push((say.text(cx.lang), theme.danger));
         }
-        None if done.ran() => facts.push((cx.phrase(screen::STEP_KILLED).into(), theme.danger)),
+        None if summary.ran() => facts.push((cx.phrase(screen::STEP_KILLED).into(), theme.danger)),
         None => {}
     }
-    if let Some(change) = &done.change {
+    if let Some(change) = &summary.change {
         facts.push((format!("+{} -{}", change.added, change.removed), theme.dim));
     }
-    if let Some((_, count)) = &done.count {
+    if let Some((_, count)) = &summary.count {
         facts.push((count.text(cx.lang), theme.dim));
     }
     facts

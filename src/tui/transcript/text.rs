@@ -78,13 +78,13 @@ pub(super) enum TextPart<'a> {
 }
 
 impl BlockText {
-    pub fn new(form: TextSyntax) -> BlockText {
-        BlockText { form, ..BlockText::default() }
+    pub fn new(syntax: TextSyntax) -> BlockText {
+        BlockText { form: syntax, ..BlockText::default() }
     }
 
     /// A text that is complete.
-    pub fn from_source(source: String, form: TextSyntax) -> BlockText {
-        let mut text = BlockText { source, form, ..BlockText::default() };
+    pub fn from_source(source: String, syntax: TextSyntax) -> BlockText {
+        let mut text = BlockText { source, form: syntax, ..BlockText::default() };
         text.finish();
         text
     }
@@ -111,10 +111,10 @@ impl BlockText {
     }
 
     /// Replaces the whole text by `source`; does nothing if they are equal.
-    pub fn replace(&mut self, source: String, form: TextSyntax) {
-        if self.source != source || self.form != form {
+    pub fn replace(&mut self, source: String, syntax: TextSyntax) {
+        if self.source != source || self.form != syntax {
             let edition = self.edition.wrapping_add(1);
-            *self = BlockText { source, form, edition, ..BlockText::default() };
+            *self = BlockText { source, form: syntax, edition, ..BlockText::default() };
         }
         self.finish();
     }

@@ -117,10 +117,10 @@ impl RowCache {
     }
 
     /// Takes colours; the part is laid out again.
-    pub fn add_highlight(&mut self, painted: HighlightedCode) {
-        let (block, part, _) = painted.at;
+    pub fn add_highlight(&mut self, code: HighlightedCode) {
+        let (block, part, _) = code.at;
         self.cached.remove(&(block, part));
-        self.highlights.insert(painted);
+        self.highlights.insert(code);
     }
 
     /// The number of parts whose rows are kept.
@@ -140,8 +140,12 @@ impl RowCache {
         let margin = if area >= 60 { 2 } else { 0 };
         let stamp = if self.setting.visible_clock().is_some() { STAMP } else { 0 };
         let width = area.saturating_sub(gutter(area) + margin + stamp).max(1);
-        let (theme, lang) = (&self.setting.theme, self.setting.lang);
-        let (cell, elapsed_ms) = (self.setting.cell, self.elapsed_ms);
+        let theme = &self.setting.theme;
+        let lang = self.setting.lang;
+
+        let cell = self.setting.cell;
+        let elapsed_ms = self.elapsed_ms;
+
         let steps_key = self.setting.steps_key.as_str();
         LayoutContext { theme, lang, steps_key, width, elapsed_ms, cell, highlights: None }
     }
@@ -165,8 +169,8 @@ impl RowCache {
             at.1,
             Height { layout_id: self.layout_id, version, rows: rows.len() as u32 },
         );
-        let sheet = CachedRows { version, frame: self.frame, rows: Rc::clone(&rows) };
-        self.cached.insert(at, sheet);
+        let cached_rows = CachedRows { version, frame: self.frame, rows: Rc::clone(&rows) };
+        self.cached.insert(at, cached_rows);
         rows
     }
 
@@ -187,21 +191,21 @@ impl RowCache {
     pub fn up(
         &mut self,
         blocks: &mut [Block],
-        mut place: RowPosition,
+        mut position: RowPosition,
         rows: usize,
     ) -> (RowPosition, usize) {
         let mut left = rows;
         loop {
-            if left <= place.row {
-                place.row -= left;
-                return (place, 0);
+            if left <= position.row {
+                position.row -= left;
+                return (position, 0);
             }
-            left -= place.row;
-            place.row = 0;
-            let Some((block, part)) = part_before(blocks, (place.block, place.part)) else {
-                return (place, left);
+            left -= position.row;
+            position.row = 0;
+            let Some((block, part)) = part_before(blocks, (position.block, position.part)) else {
+                return (position, left);
             };
-            place = RowPosition { block, part, row: self.height(blocks, (block, part)) };
+            position = RowPosition { block, part, row: self.height(blocks, (block, part)) };
         }
     }
 
@@ -209,22 +213,22 @@ impl RowCache {
     pub fn down(
         &mut self,
         blocks: &mut [Block],
-        mut place: RowPosition,
+        mut position: RowPosition,
         rows: usize,
     ) -> (RowPosition, usize) {
         let mut left = rows;
-        while place.block < blocks.len() {
+        while position.block < blocks.len() {
             // A part may have become shorter than the row in it; it is then skipped.
-            let height = self.height(blocks, (place.block, place.part));
-            place.row += left;
-            if place.row < height {
-                return (place, 0);
+            let height = self.height(blocks, (position.block, position.part));
+            position.row += left;
+            if position.row < height {
+                return (position, 0);
             }
-            left = place.row - height;
-            let (block, part) = part_after(blocks, (place.block, place.part));
-            place = RowPosition { block, part, row: 0 };
+            left = position.row - height;
+            let (block, part) = part_after(blocks, (position.block, position.part));
+            position = RowPosition { block, part, row: 0 };
         }
-        (place, left)
+        (position, left)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::keys::{self, EditAction, KeyAction, KeyContext, ScrollAction};
 use crate::modal::ModalAction;
 use crate::state::State;
 use crate::{pickers, submit};
-use avocet_core::i18n::screen as words;
+use avocet_core::i18n::screen as phrases;
 use avocet_core::protocol::{Decision, Op, QuestionOp, TurnOp};
 
 /// A second Esc counts within this time.
@@ -67,7 +67,7 @@ fn hold_key(
     state.modals.reset_selection();
     if held.iter().all(|before| before.code == key.code) {
         state.guard.ignore(held, key, at);
-        state.modals.refuse(words::QUESTION_PRESS_AGAIN);
+        state.modals.refuse(phrases::QUESTION_PRESS_AGAIN);
         return Vec::new();
     }
     state.guard.record_typing(at);
@@ -89,7 +89,7 @@ pub(super) fn open_question(state: &mut State, at: Millis) {
     state.guard.restart(at);
     state.presence.question_count += 1;
     if state.presence.question_count == HINT_AT && state.facts.approval.is_default() {
-        let say = state.keymap.with_keys(words::MODES_HINT);
+        let say = state.keymap.with_keys(phrases::MODES_HINT);
         state.presence.temporary_message = Some((say, at + HINT_LASTS));
     }
 }
@@ -337,7 +337,7 @@ fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
         state.palette.draft().is_some() || state.composer.display_text().starts_with('/');
     let text = state.composer.display_text();
     if !is_command && (state.guard.ends_word(&text) || !state.guard.confirm_sending(at)) {
-        state.modals.refuse(words::QUESTION_ENTER_AGAIN);
+        state.modals.refuse(phrases::QUESTION_ENTER_AGAIN);
         return Vec::new();
     }
     let line = state.palette.draft().is_some();

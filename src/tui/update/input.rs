@@ -12,7 +12,7 @@ use crate::side_panel;
 use crate::state::State;
 use crate::submit;
 use crate::time::Millis;
-use avocet_core::i18n::{LocalizedText, screen as words};
+use avocet_core::i18n::{LocalizedText, screen as phrases};
 use avocet_core::protocol::{Extensions, Notice};
 
 pub(super) fn open_palette(state: &mut State) {
@@ -66,21 +66,21 @@ pub(super) fn apply_files_action(state: &mut State, action: files::FileListActio
 }
 
 /// Takes the folders found. Those of another path came too late.
-pub(super) fn set_folder_listing(state: &mut State, found: FolderListing) {
-    if state.folder_prefix().as_ref() == Some(&found.prefix) {
-        state.completions.folders = found.folders;
+pub(super) fn set_folder_listing(state: &mut State, listing: FolderListing) {
+    if state.folder_prefix().as_ref() == Some(&listing.prefix) {
+        state.completions.folders = listing.folders;
         refresh_palette(state);
     }
 }
 
 /// The user's extensions were read: one of them may be the command being completed.
-pub(super) fn set_extensions(state: &mut State, kept: Extensions) {
+pub(super) fn set_extensions(state: &mut State, extensions: Extensions) {
     state.completions.has_loaded_extensions = true;
-    if state.completions.extensions == kept {
+    if state.completions.extensions == extensions {
         return;
     }
-    state.composer.files.resources.clone_from(&kept.resources);
-    state.completions.extensions = kept;
+    state.composer.files.resources.clone_from(&extensions.resources);
+    state.completions.extensions = extensions;
     if state.palette.is_completing() {
         input_changed(state);
     }
@@ -109,7 +109,7 @@ pub(super) fn refresh_files(state: &mut State) {
 /// Opens the panel at the right, or says what it needs.
 pub(super) fn toggle_side_panel(state: &mut State, at: Millis) {
     if state.areas.screen_width < side_panel::FROM && !state.side_panel.is_open {
-        state.presence.show_message(words::PANEL_TOO_NARROW.with("n", side_panel::FROM), at);
+        state.presence.show_message(phrases::PANEL_TOO_NARROW.with("n", side_panel::FROM), at);
         return;
     }
     state.side_panel.is_open ^= true;

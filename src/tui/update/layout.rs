@@ -78,7 +78,7 @@ pub fn layout(state: &mut State, screen: Rect, now: Millis) -> Layout {
     };
     let areas = with_start_page(state, areas, &cx);
     if !areas.transcript.is_empty() && !areas.is_start_page {
-        let look = DrawOptions {
+        let options = DrawOptions {
             theme: &theme,
             lang: cx.lang,
             steps_key: &keymap.key_of(KeyContext::Anywhere, KeyAction::Steps),
@@ -86,7 +86,7 @@ pub fn layout(state: &mut State, screen: Rect, now: Millis) -> Layout {
             clock: state.appearance.timestamps.then_some(state.appearance.clock),
             cell: state.graphics.graphics().map(|graphics| graphics.cell),
         };
-        state.transcript.fit(areas.transcript, &look);
+        state.transcript.fit(areas.transcript, &options);
         state.transcript.place_pictures(now);
     }
     state.areas = ScreenAreas {
@@ -126,13 +126,13 @@ fn has_not_begun(state: &State) -> bool {
 }
 
 /// The start page in place of the conversation, where it fits.
-fn with_start_page(state: &State, areas: Layout, cx: &DrawContext<'_>) -> Layout {
-    if areas.transcript.is_empty() || !has_not_begun(state) {
-        return areas;
+fn with_start_page(state: &State, layout: Layout, cx: &DrawContext<'_>) -> Layout {
+    if layout.transcript.is_empty() || !has_not_begun(state) {
+        return layout;
     }
-    match welcome::compose(state, areas.transcript, cx) {
-        Some(page) => Layout { is_start_page: true, first_steps: page.first_steps, ..areas },
-        None => areas,
+    match welcome::compose(state, layout.transcript, cx) {
+        Some(page) => Layout { is_start_page: true, first_steps: page.first_steps, ..layout },
+        None => layout,
     }
 }
 

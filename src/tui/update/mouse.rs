@@ -48,8 +48,9 @@ pub(super) fn handle_mouse(state: &mut State, mouse: MouseEvent, at: Millis) -> 
         }
         _ => return Vec::new(),
     };
-    let place = Position { x: mouse.column, y: mouse.row };
-    let over_dialog = state.areas.dialog.contains(place) && !state.areas.transcript.contains(place);
+    let position = Position { x: mouse.column, y: mouse.row };
+    let over_dialog =
+        state.areas.dialog.contains(position) && !state.areas.transcript.contains(position);
     match focus {
         Focus::Page => state.modals.scroll_lines(lines),
         Focus::Question if over_dialog => state.modals.scroll_lines(lines),
@@ -67,29 +68,29 @@ fn click(
     at: Millis,
 ) -> Option<Vec<ScreenEffect>> {
     let ScreenAreas { above_input, suggestions, first_steps, dialog, .. } = state.areas;
-    let place = Position { x: mouse.column, y: mouse.row };
+    let position = Position { x: mouse.column, y: mouse.row };
     match focus {
         Focus::Palette => {
-            let action = state.palette.click(above_input, place.y)?;
+            let action = state.palette.click(above_input, position.y)?;
             Some(super::apply_palette_action(state, action, at))
         }
         Focus::Files => {
-            let action = state.composer.files.click(above_input, place.y)?;
+            let action = state.composer.files.click(above_input, position.y)?;
             input::apply_files_action(state, action);
             Some(Vec::new())
         }
         Focus::Picker => {
-            let action = state.modals.click(dialog, place.y)?;
+            let action = state.modals.click(dialog, position.y)?;
             Some(super::apply_modal_action(state, action, at))
         }
-        Focus::Composer if first_steps.contains(place) => {
-            super::suggest::suggest(state, Some(usize::from(place.y - first_steps.y) + 1), at);
+        Focus::Composer if first_steps.contains(position) => {
+            super::suggest::suggest(state, Some(usize::from(position.y - first_steps.y) + 1), at);
             // A command is complete; a question may still be changed.
             let is_command = state.composer.display_text().starts_with('/');
             Some(if is_command { submit::send(state, at) } else { Vec::new() })
         }
-        Focus::Composer if suggestions.contains(place) => {
-            let number = state.suggestions.number_at(suggestions, place)?;
+        Focus::Composer if suggestions.contains(position) => {
+            let number = state.suggestions.number_at(suggestions, position)?;
             Some(super::suggest::suggest(state, Some(number), at))
         }
         _ => None,

@@ -203,7 +203,7 @@ fn a_paste_too_large_for_a_message_is_refused() {
 fn the_wheel_scrolls_and_end_returns() {
     let mut state = screen();
     for n in 0..40 {
-        state.transcript.add_notice(Notice::info(words::SECONDS.with("s", n)));
+        state.transcript.add_notice(Notice::info(phrases::SECONDS.with("s", n)));
     }
     draw(&mut state, SIZE);
     let wheel = |kind| {

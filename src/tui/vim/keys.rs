@@ -196,7 +196,7 @@ const OBJECTS: &[(char, ObjectKind)] = &[
 ];
 
 /// The largest count, however many digits it has.
-pub const MOST: usize = 10_000;
+pub const MAX_COUNT: usize = 10_000;
 
 pub fn parse_keys(typed: &str, is_visual: bool) -> ParsedKeys {
     let (first, rest) = count(typed);
@@ -253,7 +253,7 @@ fn operation(first: Option<usize>, key: &str, operator: Operator, rest: &str) ->
     let (second, rest) = count(rest);
     let times = match (first, second) {
         (None, None) => None,
-        (one, other) => Some((one.unwrap_or(1) * other.unwrap_or(1)).min(MOST)),
+        (one, other) => Some((one.unwrap_or(1) * other.unwrap_or(1)).min(MAX_COUNT)),
     };
     if rest.is_empty() {
         return Parsed::Incomplete;
@@ -311,7 +311,7 @@ fn count(typed: &str) -> (Option<usize>, &str) {
     if digits.is_empty() || digits.starts_with('0') {
         return (None, typed);
     }
-    (Some(digits.parse().map_or(MOST, |count: usize| count.min(MOST))), rest)
+    (Some(digits.parse().map_or(MAX_COUNT, |count: usize| count.min(MAX_COUNT))), rest)
 }
 
 fn lookup<T: Copy>(table: &[(&str, T)], key: &str) -> Option<T> {

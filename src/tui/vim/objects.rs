@@ -31,7 +31,9 @@ impl Grid {
             ),
             ObjectKind::Quoted(quote) => self.quoted(quote, at, object.is_around),
             ObjectKind::Bracketed(open, close) => {
-                let (from, to) = (self.opening(open, close, at)?, self.closing(open, close, at)?);
+                let from = self.opening(open, close, at)?;
+                let to = self.closing(open, close, at)?;
+
                 Some(if object.is_around {
                     (from, self.cell_after(to))
                 } else {
@@ -77,7 +79,9 @@ impl Grid {
     }
 
     fn opening(&self, open: char, close: char, at: Cell) -> Option<Cell> {
-        let (mut depth, mut cell) = (0_usize, at);
+        let mut depth = 0_usize;
+        let mut cell = at;
+
         loop {
             if self.is_letter(cell, open) {
                 match depth.checked_sub(1) {
@@ -92,7 +96,9 @@ impl Grid {
     }
 
     fn closing(&self, open: char, close: char, at: Cell) -> Option<Cell> {
-        let (mut depth, mut cell) = (0_usize, at);
+        let mut depth = 0_usize;
+        let mut cell = at;
+
         loop {
             if self.is_letter(cell, close) {
                 match depth.checked_sub(1) {

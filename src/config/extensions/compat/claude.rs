@@ -39,7 +39,7 @@ pub fn read(
     if command.prompt.trim().is_empty() {
         return Err(message_at(file, None, w::NO_TEMPLATE));
     }
-    let mut remarks: Vec<LocalizedText> =
+    let mut texts: Vec<LocalizedText> =
         mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
     let mut traits = TraitsReader::default();
     for (key, node) in &pairs {
@@ -47,7 +47,7 @@ pub fn read(
             "description" => command.description = one_line(&node.flat()),
             "allowed-tools" => command.allowed_tools = tools(node),
             "model" => {
-                remarks.push(w::MODEL_IGNORED.with("model", node.text().unwrap_or_default()));
+                texts.push(w::MODEL_IGNORED.with("model", node.text().unwrap_or_default()));
             }
             // The user types commands; the model cannot call them.
             key => {
@@ -57,7 +57,7 @@ pub fn read(
     }
     traits.infer_hint(&command.prompt, TemplateForm::Markdown);
     (command.argument_hint, command.traits) = traits.finish();
-    Ok((command, remarks))
+    Ok((command, texts))
 }
 
 #[cfg(test)]

@@ -51,8 +51,8 @@ impl Numbers {
         }
     }
 
-    fn are_meant(self, hole: ArgPlaceholder, is_prose: bool) -> bool {
-        match (self, hole) {
+    fn are_meant(self, placeholder: ArgPlaceholder, is_prose: bool) -> bool {
+        match (self, placeholder) {
             (Numbers::UpTo(last), ArgPlaceholder::Nth(n)) => is_prose && n <= last,
             _ => true,
         }
@@ -76,7 +76,9 @@ fn parse_line(
     (within, numbers): (LineContext, Numbers),
     pieces: &mut Vec<Piece>,
 ) -> Result<(), crate::i18n::Phrase> {
-    let (mut at, mut from) = (0, 0);
+    let mut at = 0;
+    let mut from = 0;
+
     let mut before: Option<char> = None;
     let mut code = false;
     while let Some(rest) = row.get(at..)

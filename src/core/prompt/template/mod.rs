@@ -15,7 +15,7 @@
 //! In fenced code of Markdown only arguments are inserted: an example is not an instruction.
 
 use super::mention;
-use crate::i18n::{LocalizedText, Phrase, prompt as words};
+use crate::i18n::{LocalizedText, Phrase, prompt as phrases};
 use crate::protocol::{LineRange, Mention, PromptPart};
 
 mod markdown;
@@ -30,9 +30,9 @@ pub use shell::TemplateLine;
 use placeholder::{ARGS, placeholder};
 
 /// Longest template, in bytes.
-const LONGEST: usize = 1024 * 1024;
+const MAX_LENGTH: usize = 1024 * 1024;
 /// Maximum number of shell lines in one template: the user reads them all.
-const MOST_SHELL: usize = 32;
+const MAX_SHELL: usize = 32;
 
 /// A parsed template.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,15 +63,15 @@ impl Template {
     /// One sentence with the line, for a piece that is empty or has no end, for an argument in a
     /// place where no quoting works, and for a template beyond the limits.
     pub fn parse(text: &str, form: TemplateForm) -> Result<Template, LocalizedText> {
-        if text.len() > LONGEST {
-            return Err(words::TEMPLATE_LONG.with("most", LONGEST / 1024));
+        if text.len() > MAX_LENGTH {
+            return Err(phrases::TEMPLATE_LONG.with("most", MAX_LENGTH / 1024));
         }
         let pieces = match form {
             TemplateForm::Braces => parse_braces(text)?,
             TemplateForm::Markdown | TemplateForm::Unnumbered => markdown::parse(text, form)?,
         };
-        if pieces.iter().filter(|piece| matches!(piece, Piece::Shell(_))).count() > MOST_SHELL {
-            return Err(words::TEMPLATE_SHELL_MANY.with("most", MOST_SHELL));
+        if pieces.iter().filter(|piece| matches!(piece, Piece::Shell(_))).count() > MAX_SHELL {
+            return Err(phrases::TEMPLATE_SHELL_MANY.with("most", MAX_SHELL));
         }
         Ok(Template { pieces })
     }
@@ -86,7 +86,7 @@ impl Template {
 
     /// Whether an argument is inserted anywhere.
     pub fn has_args(&self) -> bool {
-        let is_arg = |hole: &ArgPlaceholder| *hole != ArgPlaceholder::Root;
+        let is_arg = |placeholder: &ArgPlaceholder| *placeholder != ArgPlaceholder::Root;
         self.pieces.iter().any(|piece| match piece {
             Piece::Text(_) => false,
             Piece::Placeholder(hole) => is_arg(hole),
@@ -202,9 +202,10 @@ fn parse_braces(text: &str) -> Result<Vec<Piece>, LocalizedText> {
             pieces.push(Piece::Shell(line));
             rest = behind.get(len..).unwrap_or_default();
         } else if let Some(behind) = sign.strip_prefix("@{") {
-            let at = |fault: Phrase| fault.with("line", line_of(sign));
-            let (path, len) = parse_path(behind).ok_or_else(|| at(words::TEMPLATE_FILE_OPEN))?;
-            let (path, lines) = split_range(path).ok_or_else(|| at(words::TEMPLATE_FILE_EMPTY))?;
+            let at = |phrase: Phrase| phrase.with("line", line_of(sign));
+            let (path, len) = parse_path(behind).ok_or_else(|| at(phrases::TEMPLATE_FILE_OPEN))?;
+            let (path, lines) =
+                split_range(path).ok_or_else(|| at(phrases::TEMPLATE_FILE_EMPTY))?;
             pieces.push(Piece::Insert { path, lines });
             rest = behind.get(len..).unwrap_or_default();
         }
@@ -228,7 +229,9 @@ fn push_piece_text(pieces: &mut Vec<Piece>, text: &str) {
 /// The path of `@{…}`, and its length with the brace.
 fn parse_path(text: &str) -> Option<(Vec<PathPart>, usize)> {
     let mut bits = Vec::new();
-    let (mut at, mut from) = (0, 0);
+    let mut at = 0;
+    let mut from = 0;
+
     loop {
         let rest = text.get(at..)?;
         if let Some((hole, len)) = placeholder(rest, TemplateForm::Braces) {
@@ -250,22 +253,22 @@ fn parse_path(text: &str) -> Option<(Vec<PathPart>, usize)> {
 }
 
 /// The path without the spaces around it, its quotes, and its range of lines.
-fn split_range(mut bits: Vec<PathPart>) -> Option<(Vec<PathPart>, Option<LineRange>)> {
-    if let Some(PathPart::Text(first)) = bits.first_mut() {
+fn split_range(mut parts: Vec<PathPart>) -> Option<(Vec<PathPart>, Option<LineRange>)> {
+    if let Some(PathPart::Text(first)) = parts.first_mut() {
         *first = first.trim_start().to_owned();
     }
-    if let Some(PathPart::Text(last)) = bits.last_mut() {
+    if let Some(PathPart::Text(last)) = parts.last_mut() {
         *last = last.trim_end().to_owned();
     }
     let mut lines = None;
-    if let [PathPart::Text(only)] = &mut bits[..]
+    if let [PathPart::Text(only)] = &mut parts[..]
         && let Some((path, found)) = mention::path_with_range(only)
     {
         lines = found;
         *only = path;
     }
-    bits.retain(|bit| !matches!(bit, PathPart::Text(text) if text.is_empty()));
-    (!bits.is_empty()).then_some((bits, lines))
+    parts.retain(|bit| !matches!(bit, PathPart::Text(text) if text.is_empty()));
+    (!parts.is_empty()).then_some((parts, lines))
 }
 
 fn line_number(text: &str, at: usize) -> usize {

@@ -44,8 +44,8 @@ impl TemplateValues {
         TemplateValues { all: args.trim().to_owned(), words: args::split(args), root }
     }
 
-    pub(super) fn get(&self, hole: ArgPlaceholder) -> &str {
-        let found = match hole {
+    pub(super) fn get(&self, placeholder: ArgPlaceholder) -> &str {
+        let found = match placeholder {
             ArgPlaceholder::All => Some(&self.all),
             ArgPlaceholder::Nth(n) => n.checked_sub(1).and_then(|at| self.words.get(at)),
             ArgPlaceholder::Root => self.root.as_ref(),

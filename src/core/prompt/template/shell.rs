@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::placeholder::{ArgPlaceholder, TemplateForm, TemplateValues, placeholder};
-use crate::i18n::{Phrase, prompt as words};
+use crate::i18n::{Phrase, prompt as phrases};
 
 /// A line with its placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub(super) fn parse(
     form: TemplateForm,
     end: LineEnd,
 ) -> Result<(TemplateLine, usize), Phrase> {
-    let mut reader = LineParser {
+    let mut parser = LineParser {
         text,
         form,
         end,
@@ -88,13 +88,13 @@ pub(super) fn parse(
         is_uncertain: false,
         here_docs: Vec::new(),
     };
-    let closed = reader.run()?;
+    let closed = parser.run()?;
     let source = text.get(..closed).unwrap_or_default().trim();
     if source.is_empty() {
-        return Err(words::TEMPLATE_SHELL_EMPTY);
+        return Err(phrases::TEMPLATE_SHELL_EMPTY);
     }
     let len = closed + if end == LineEnd::Brace { 1 } else { 0 };
-    Ok((TemplateLine { source: source.to_owned(), bits: reader.bits }, len))
+    Ok((TemplateLine { source: source.to_owned(), bits: parser.bits }, len))
 }
 
 /// The construct the parser is inside of.
@@ -194,31 +194,31 @@ impl<'a> LineParser<'a> {
     /// Handles the end of the text.
     fn finish(&mut self) -> Result<usize, Phrase> {
         if self.end == LineEnd::Brace {
-            return Err(words::TEMPLATE_SHELL_OPEN);
+            return Err(phrases::TEMPLATE_SHELL_OPEN);
         }
         self.push_text_until(self.pos);
         Ok(self.pos)
     }
 
     /// `awk '{print $2}'`: a shell would not expand it in single quotes either.
-    fn is_shell_parameter(&mut self, hole: ArgPlaceholder) -> bool {
-        matches!(hole, ArgPlaceholder::Nth(_)) && *self.top() == ShellContext::Single
+    fn is_shell_parameter(&mut self, placeholder: ArgPlaceholder) -> bool {
+        matches!(placeholder, ArgPlaceholder::Nth(_)) && *self.top() == ShellContext::Single
     }
 
-    fn push_placeholder(&mut self, hole: ArgPlaceholder, len: usize) -> Result<(), Phrase> {
+    fn push_placeholder(&mut self, placeholder: ArgPlaceholder, len: usize) -> Result<(), Phrase> {
         let within = *self.top();
         let quoting = match within {
-            _ if self.is_uncertain => return Err(words::TEMPLATE_ARG_PLACE),
+            _ if self.is_uncertain => return Err(phrases::TEMPLATE_ARG_PLACE),
             ShellContext::Plain { .. } => Quoting::Word,
             ShellContext::Single => Quoting::Single,
             ShellContext::Double => Quoting::Double,
             ShellContext::Ansi => Quoting::Ansi,
             ShellContext::Backquote | ShellContext::Arithmetic(_) | ShellContext::Comment => {
-                return Err(words::TEMPLATE_ARG_PLACE);
+                return Err(phrases::TEMPLATE_ARG_PLACE);
             }
         };
         self.push_text_until(self.pos);
-        self.bits.push(LinePart::Placeholder(hole, quoting));
+        self.bits.push(LinePart::Placeholder(placeholder, quoting));
         self.pos += len;
         self.text_start = self.pos;
         self.at_word_start = false;
@@ -246,9 +246,9 @@ impl<'a> LineParser<'a> {
         found
     }
 
-    fn enter(&mut self, within: ShellContext) {
-        self.contexts.push(within);
-        self.at_word_start = matches!(within, ShellContext::Plain { .. });
+    fn enter(&mut self, cx: ShellContext) {
+        self.contexts.push(cx);
+        self.at_word_start = matches!(cx, ShellContext::Plain { .. });
     }
 
     fn leave_on(&mut self, sign: char, c: char) {
@@ -263,7 +263,7 @@ impl<'a> LineParser<'a> {
     fn skip_escape(&mut self) -> Result<(), Phrase> {
         self.step('\\');
         if placeholder(self.rest(), self.form).is_some() {
-            return Err(words::TEMPLATE_ARG_PLACE);
+            return Err(phrases::TEMPLATE_ARG_PLACE);
         }
         if let Some(c) = self.rest().chars().next() {
             self.step(c);
@@ -426,7 +426,7 @@ impl<'a> LineParser<'a> {
                 let bare = if here.tabs { row.trim_start_matches('\t') } else { row };
                 let over = bare == here.delimiter;
                 if !over && (0..row.len()).any(|at| is_placeholder(row, at, self.form)) {
-                    return Err(words::TEMPLATE_ARG_PLACE);
+                    return Err(phrases::TEMPLATE_ARG_PLACE);
                 }
                 self.pos += row.len();
                 if !over && self.rest().starts_with('\n') {

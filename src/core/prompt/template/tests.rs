@@ -99,7 +99,7 @@ fn an_argument_that_no_quoting_can_hold_is_refused_with_the_line() {
         "echo $(case x in x) echo {{args}};; esac)",
     ] {
         let fault = Template::parse(&format!("a\n!{{{line}}}"), TemplateForm::Braces).unwrap_err();
-        assert_eq!(fault.phrase(), words::TEMPLATE_ARG_PLACE, "{line}");
+        assert_eq!(fault.phrase(), phrases::TEMPLATE_ARG_PLACE, "{line}");
         assert!(fault.to_string().contains("Line 2"), "{fault}");
     }
 }
@@ -112,10 +112,10 @@ fn nothing_is_inserted_into_a_shell_line_without_an_argument() {
 #[test]
 fn a_piece_without_its_end_is_an_error_with_its_line() {
     let fault = |text| Template::parse(text, TemplateForm::Braces).unwrap_err().phrase();
-    assert_eq!(fault("a\nb !{echo 'x}"), words::TEMPLATE_SHELL_OPEN);
-    assert_eq!(fault("!{ }"), words::TEMPLATE_SHELL_EMPTY);
-    assert_eq!(fault("@{a\n}"), words::TEMPLATE_FILE_OPEN);
-    assert_eq!(fault("@{ }"), words::TEMPLATE_FILE_EMPTY);
+    assert_eq!(fault("a\nb !{echo 'x}"), phrases::TEMPLATE_SHELL_OPEN);
+    assert_eq!(fault("!{ }"), phrases::TEMPLATE_SHELL_EMPTY);
+    assert_eq!(fault("@{a\n}"), phrases::TEMPLATE_FILE_OPEN);
+    assert_eq!(fault("@{ }"), phrases::TEMPLATE_FILE_EMPTY);
 }
 
 #[test]

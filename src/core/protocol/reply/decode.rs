@@ -10,8 +10,8 @@ use super::fields::{Object, ObjectReader, is_unsaid, wrong_type};
 use super::time::read_times;
 use super::tool_names::{LINE, tool_name};
 use super::translated::translate;
-use super::{MOST_COMMANDS, NativeStep, Proposal, Reply, object_input, patch};
-use crate::i18n::{LocalizedText, common, protocol as words};
+use super::{MAX_COMMANDS, NativeStep, Proposal, Reply, object_input, patch};
+use crate::i18n::{LocalizedText, common, protocol as phrases};
 use crate::text;
 
 const EXEC: &str = "exec";
@@ -21,49 +21,49 @@ const JOB_START: &str = "job.start";
 const MCP_CALL: &str = "mcp.call";
 
 pub(super) fn reply(object: &Object) -> Result<Reply, LocalizedText> {
-    let top = ObjectReader { object, path: "" };
-    match top.required("type")? {
+    let reader = ObjectReader { object, path: "" };
+    match reader.required("type")? {
         Value::String(kind) => match kind.as_str() {
-            "chat" => chat(&top),
-            "cmd" => cmd(&top),
-            "error" => Ok(Reply::Error { message: top.text("message")? }),
-            other => Err(words::UNKNOWN_TYPE.with("found", excerpt(other))),
+            "chat" => chat(&reader),
+            "cmd" => cmd(&reader),
+            "error" => Ok(Reply::Error { message: reader.text("message")? }),
+            other => Err(phrases::UNKNOWN_TYPE.with("found", excerpt(other))),
         },
         other => Err(wrong_type("type", common::A_STRING, other)),
     }
 }
 
-fn chat(top: &ObjectReader<'_>) -> Result<Reply, LocalizedText> {
-    let message = top.text("message")?;
-    let Some(data) = top.optional_object("data")? else {
+fn chat(reader: &ObjectReader<'_>) -> Result<Reply, LocalizedText> {
+    let message = reader.text("message")?;
+    let Some(data) = reader.optional_object("data")? else {
         return Ok(Reply::Chat { message, markdown: true, suggestions: Vec::new() });
     };
-    let data = ObjectReader { object: data, path: "data" };
-    let markdown = data.optional_text("format")?.is_none_or(|format| format != "plain");
-    Ok(Reply::Chat { message, markdown, suggestions: data.texts("suggestions")? })
+    let object_reader = ObjectReader { object: data, path: "data" };
+    let markdown = object_reader.optional_text("format")?.is_none_or(|format| format != "plain");
+    Ok(Reply::Chat { message, markdown, suggestions: object_reader.texts("suggestions")? })
 }
 
-fn cmd(top: &ObjectReader<'_>) -> Result<Reply, LocalizedText> {
-    let message = top.optional_text("message")?.unwrap_or_default();
-    let data = match top.required("data")? {
+fn cmd(reader: &ObjectReader<'_>) -> Result<Reply, LocalizedText> {
+    let message = reader.optional_text("message")?.unwrap_or_default();
+    let data = match reader.required("data")? {
         Value::Object(object) => ObjectReader { object, path: "data" },
-        other => return Err(wrong_type("data", words::AN_OBJECT, other)),
+        other => return Err(wrong_type("data", phrases::AN_OBJECT, other)),
     };
     let list = match data.required("commands")? {
         Value::Array(list) => list,
         other => return Err(wrong_type("data.commands", common::A_LIST, other)),
     };
     if list.is_empty() {
-        return Err(words::NO_COMMANDS.into());
+        return Err(phrases::NO_COMMANDS.into());
     }
-    if list.len() > MOST_COMMANDS {
-        return Err(words::TOO_MANY.with("count", list.len()).with("most", MOST_COMMANDS));
+    if list.len() > MAX_COMMANDS {
+        return Err(phrases::TOO_MANY.with("count", list.len()).with("most", MAX_COMMANDS));
     }
     let commands = list.iter().enumerate().map(|(index, value)| {
         let path = format!("data.commands[{index}]");
         match value {
             Value::Object(object) => proposal(&ObjectReader { object, path: &path }),
-            other => Err(wrong_type(&path, words::AN_OBJECT, other)),
+            other => Err(wrong_type(&path, phrases::AN_OBJECT, other)),
         }
     });
     Ok(Reply::Cmd {
@@ -74,14 +74,16 @@ fn cmd(top: &ObjectReader<'_>) -> Result<Reply, LocalizedText> {
     })
 }
 
-fn proposal(part: &ObjectReader<'_>) -> Result<Proposal, LocalizedText> {
-    let asked = requires(part)?;
-    let (program, tool_name) = (part.optional_text("program")?, part.optional_text("tool")?);
+fn proposal(reader: &ObjectReader<'_>) -> Result<Proposal, LocalizedText> {
+    let asked = requires(reader)?;
+    let program = reader.optional_text("program")?;
+    let tool_name = reader.optional_text("tool")?;
+
     let step = match (program, tool_name) {
-        (Some(_), Some(_)) => return Err(words::BOTH.with("field", part.path)),
-        (None, None) => return Err(words::NEITHER.with("field", part.path)),
-        (Some(_), None) => program_step(part)?,
-        (None, Some(name)) => tool(part, name)?,
+        (Some(_), Some(_)) => return Err(phrases::BOTH.with("field", reader.path)),
+        (None, None) => return Err(phrases::NEITHER.with("field", reader.path)),
+        (Some(_), None) => program_step(reader)?,
+        (None, Some(name)) => tool(reader, name)?,
     };
     let NativeStep { work, cwd, requires } = step;
     let background = asked.background || requires.background;
@@ -91,27 +93,27 @@ fn proposal(part: &ObjectReader<'_>) -> Result<Proposal, LocalizedText> {
 
 /// A program with the other fields of its step: its folder, its time, and whether it is to run on.
 /// Other agents give a line, or a program and its arguments in one list, under the name of a command.
-fn program_step(part: &ObjectReader<'_>) -> Result<NativeStep, LocalizedText> {
-    let command = || COMMAND.iter().find_map(|name| Some((*name, part.optional(name)?)));
-    let work = match (part.optional("program"), command()) {
+fn program_step(reader: &ObjectReader<'_>) -> Result<NativeStep, LocalizedText> {
+    let command = || COMMAND.iter().find_map(|name| Some((*name, reader.optional(name)?)));
+    let work = match (reader.optional("program"), command()) {
         (None, Some((_, Value::String(line)))) => run_line(line),
         (None, Some((name, Value::Array(_)))) => {
-            let mut words = part.texts(name)?.into_iter();
+            let mut words = reader.texts(name)?.into_iter();
             let Some(program) = words.next() else {
-                return Err(words::EMPTY.with("field", part.field(name)));
+                return Err(phrases::EMPTY.with("field", reader.field(name)));
             };
             StepAction::Exec { program, args: words.collect() }
         }
         (None, Some((name, other))) => {
-            return Err(wrong_type(&part.field(name), common::A_STRING, other));
+            return Err(wrong_type(&reader.field(name), common::A_STRING, other));
         }
-        _ => exec(part, part.text("program")?)?,
+        _ => exec(reader, reader.text("program")?)?,
     };
-    let cwd = FOLDER.iter().find(|name| part.optional(name).is_some());
-    let cwd = cwd.map(|name| part.text(name)).transpose()?.filter(|cwd| !cwd.is_empty());
-    let mut requires = read_times(part)?;
+    let cwd = FOLDER.iter().find(|name| reader.optional(name).is_some());
+    let cwd = cwd.map(|name| reader.text(name)).transpose()?.filter(|cwd| !cwd.is_empty());
+    let mut requires = read_times(reader)?;
     for name in BACKGROUND {
-        requires.background |= part.flag(name)?;
+        requires.background |= reader.flag(name)?;
     }
     Ok(as_patch(NativeStep { work, cwd, requires }))
 }
@@ -130,7 +132,7 @@ fn as_patch(step: NativeStep) -> NativeStep {
     let StepAction::Exec { program, args } = &step.work else { return step };
     match patch::find(program, args) {
         Some((patch, folder)) => {
-            let work = StepAction::Tool {
+            let tool = StepAction::Tool {
                 name: "file.edit".to_owned(),
                 input: serde_json::json!({ "patch": patch }),
             };
@@ -140,17 +142,17 @@ fn as_patch(step: NativeStep) -> NativeStep {
                 }
                 (cwd, folder) => folder.or_else(|| cwd.clone()),
             };
-            NativeStep { work, cwd, requires: Requires::default() }
+            NativeStep { work: tool, cwd, requires: Requires::default() }
         }
         None => step,
     }
 }
 
-fn exec(part: &ObjectReader<'_>, program: String) -> Result<StepAction, LocalizedText> {
+fn exec(reader: &ObjectReader<'_>, program: String) -> Result<StepAction, LocalizedText> {
     if program.trim().is_empty() {
-        return Err(words::EMPTY.with("field", part.field("program")));
+        return Err(phrases::EMPTY.with("field", reader.field("program")));
     }
-    Ok(StepAction::Exec { program, args: part.texts("args")? })
+    Ok(StepAction::Exec { program, args: reader.texts("args")? })
 }
 
 /// A call in the wire format's own way: the arguments are the tool's input.
@@ -171,19 +173,20 @@ pub(super) fn call(name: &str, input: &Object) -> Result<NativeStep, LocalizedTe
 
 /// `exec` as a tool name becomes the step it means, so that it is judged as one, and a line one
 /// that a shell reads.
-fn tool(part: &ObjectReader<'_>, name: String) -> Result<NativeStep, LocalizedText> {
+fn tool(reader: &ObjectReader<'_>, name: String) -> Result<NativeStep, LocalizedText> {
     if name.is_empty() {
-        return Err(words::EMPTY.with("field", part.field("tool")));
+        return Err(phrases::EMPTY.with("field", reader.field("tool")));
     }
     let name = tool_name(&name);
-    let input = part.optional("input").map_or_else(empty_object, |input| tool_input(&name, input));
-    let path = part.field("input");
+    let input =
+        reader.optional("input").map_or_else(empty_object, |input| tool_input(&name, input));
+    let path = reader.field("input");
     let step = match &input {
         Value::Object(object) => read_tool(&ObjectReader { object, path: &path }, &name)?,
-        Value::Bool(_) => return Err(wrong_type(&path, words::AN_OBJECT, &input)),
+        Value::Bool(_) => return Err(wrong_type(&path, phrases::AN_OBJECT, &input)),
         _ => tool_step(&name, input),
     };
-    let background = step.requires.background || part.flag("background")?;
+    let background = step.requires.background || reader.flag("background")?;
     Ok(NativeStep { requires: Requires { background, ..step.requires }, ..step })
 }
 
@@ -199,47 +202,47 @@ pub(super) fn tool_input(name: &str, input: &Value) -> Value {
 }
 
 fn tool_step(name: &str, input: Value) -> NativeStep {
-    let work = StepAction::Tool { name: name.to_owned(), input };
-    NativeStep { work, cwd: None, requires: Requires::default() }
+    let tool = StepAction::Tool { name: name.to_owned(), input };
+    NativeStep { work: tool, cwd: None, requires: Requires::default() }
 }
 
-fn read_tool(input: &ObjectReader<'_>, name: &str) -> Result<NativeStep, LocalizedText> {
-    if let Some(work) = translate(name, input) {
+fn read_tool(reader: &ObjectReader<'_>, name: &str) -> Result<NativeStep, LocalizedText> {
+    if let Some(work) = translate(name, reader) {
         return Ok(NativeStep { work: work?, cwd: None, requires: Requires::default() });
     }
     match name {
-        EXEC => program_step(input),
+        EXEC => program_step(reader),
         // OpenAI's own shell tool.
-        LINE if input.optional("action").is_some_and(Value::is_object) => {
-            let path = input.field("action");
-            let object = input.optional_object("action")?.unwrap_or(input.object);
+        LINE if reader.optional("action").is_some_and(Value::is_object) => {
+            let path = reader.field("action");
+            let object = reader.optional_object("action")?.unwrap_or(reader.object);
             program_step(&ObjectReader { object, path: &path })
         }
-        LINE if COMMAND.iter().all(|name| input.optional(name).is_none()) => {
+        LINE if COMMAND.iter().all(|name| reader.optional(name).is_none()) => {
             let field = COMMAND.first().copied().unwrap_or_default();
-            Err(words::MISSING.with("field", input.field(field)))
+            Err(phrases::MISSING.with("field", reader.field(field)))
         }
-        LINE => program_step(input),
+        LINE => program_step(reader),
         JOB_START => {
-            let step = program_step(input)?;
+            let step = program_step(reader)?;
             let requires = Requires { background: true, ..step.requires };
             Ok(NativeStep { requires, ..step })
         }
         MCP_CALL => {
-            let tool = input.optional("tool").and_then(Value::as_str).unwrap_or_default();
-            let given = input.optional("input").cloned().unwrap_or_else(empty_object);
+            let tool = reader.optional("tool").and_then(Value::as_str).unwrap_or_default();
+            let given = reader.optional("input").cloned().unwrap_or_else(empty_object);
             Ok(tool_step(&tool_name(tool), object_input(&given, None).unwrap_or(given)))
         }
         _ => {
-            let name = editor_tool(name, input);
-            Ok(tool_step(name, Value::Object(input.object.clone())))
+            let name = editor_tool(name, reader);
+            Ok(tool_step(name, Value::Object(reader.object.clone())))
         }
     }
 }
 
 /// The tool that a command of the text editor of other agents means.
-fn editor_tool<'a>(name: &'a str, input: &ObjectReader<'_>) -> &'a str {
-    match input.object.get("command").and_then(Value::as_str) {
+fn editor_tool<'a>(name: &'a str, reader: &ObjectReader<'_>) -> &'a str {
+    match reader.object.get("command").and_then(Value::as_str) {
         Some("view") if name == "file.edit" => "file.read",
         Some("create") if name == "file.edit" => "file.write",
         _ => name,
@@ -256,13 +259,13 @@ fn requires(part: &ObjectReader<'_>) -> Result<Requires, LocalizedText> {
         return Ok(Requires::default());
     };
     let path = part.field("requires");
-    let part = ObjectReader { object, path: &path };
+    let reader = ObjectReader { object, path: &path };
     Ok(Requires {
-        confirm: part.flag("confirm")?,
-        elevated: part.flag("elevated")?,
-        network: part.flag("network")?,
-        write: part.flag("write")?,
-        background: part.flag("background")?,
+        confirm: reader.flag("confirm")?,
+        elevated: reader.flag("elevated")?,
+        network: reader.flag("network")?,
+        write: reader.flag("write")?,
+        background: reader.flag("background")?,
         ..Requires::default()
     })
 }

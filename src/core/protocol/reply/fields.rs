@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::i18n::{LocalizedText, Phrase, common, protocol as words};
+use crate::i18n::{LocalizedText, Phrase, common, protocol as phrases};
 
 pub(super) type Object = Map<String, Value>;
 
@@ -27,7 +27,7 @@ impl<'a> ObjectReader<'a> {
     }
 
     pub fn required(&self, name: &str) -> Result<&'a Value, LocalizedText> {
-        self.object.get(name).ok_or_else(|| words::MISSING.with("field", self.field(name)))
+        self.object.get(name).ok_or_else(|| phrases::MISSING.with("field", self.field(name)))
     }
 
     /// `null` counts as omitted.
@@ -50,7 +50,7 @@ impl<'a> ObjectReader<'a> {
         match self.optional(name) {
             None => Ok(None),
             Some(Value::Object(object)) => Ok(Some(object)),
-            Some(other) => Err(wrong_type(&self.field(name), words::AN_OBJECT, other)),
+            Some(other) => Err(wrong_type(&self.field(name), phrases::AN_OBJECT, other)),
         }
     }
 
@@ -77,7 +77,7 @@ impl<'a> ObjectReader<'a> {
             Value::Number(number) => Ok(number.to_string()),
             other => {
                 let item = format!("{}[{index}]", self.field(name));
-                Err(words::WRONG_ITEM
+                Err(phrases::WRONG_ITEM
                     .with("field", self.field(name))
                     .with("item", item)
                     .with("found", kind(other)))
@@ -97,17 +97,17 @@ pub(super) fn is_unsaid(value: &Value) -> bool {
     value.as_str() == Some("") || value.as_u64() == Some(0)
 }
 
-pub(super) fn wrong_type(field: &str, wanted: Phrase, found: &Value) -> LocalizedText {
-    words::WRONG.with("field", field).with("wanted", wanted).with("found", kind(found))
+pub(super) fn wrong_type(field: &str, phrase: Phrase, found: &Value) -> LocalizedText {
+    phrases::WRONG.with("field", field).with("wanted", phrase).with("found", kind(found))
 }
 
 fn kind(value: &Value) -> Phrase {
     match value {
-        Value::Null => words::IS_NULL,
-        Value::Bool(_) => words::IS_BOOLEAN,
-        Value::Number(_) => words::IS_NUMBER,
+        Value::Null => phrases::IS_NULL,
+        Value::Bool(_) => phrases::IS_BOOLEAN,
+        Value::Number(_) => phrases::IS_NUMBER,
         Value::String(_) => common::A_STRING,
         Value::Array(_) => common::A_LIST,
-        Value::Object(_) => words::AN_OBJECT,
+        Value::Object(_) => phrases::AN_OBJECT,
     }
 }

@@ -1,13 +1,13 @@
 //! Repairs text that is nearly JSON: single quotes, bare keys, comments, extra and missing commas,
 //! raw line breaks, Python's literals, a missing end.
 //!
-//! Linear in the text, at most [`DEEPEST`] deep, and it fails only because of
+//! Linear in the text, at most [`MAX_DEPTH`] deep, and it fails only because of
 //! depth. The result may not be what was meant, so callers mark it.
 
 use serde_json::{Number, Value};
 
 use super::super::json_string::Unescape;
-use super::strict::DEEPEST;
+use super::strict::MAX_DEPTH;
 
 /// The object at the start of `text`, as valid JSON; `None` if it is nested too deep. Text after
 /// the object is ignored.
@@ -31,7 +31,7 @@ enum Role {
 
 impl Repair<'_> {
     fn value(&mut self, depth: usize) -> Option<()> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return None;
         }
         self.skip_space();
@@ -105,13 +105,13 @@ impl Repair<'_> {
         let Some(close) = self.peek().and_then(closing_quote) else { return };
         self.advance();
         let mut text = String::new();
-        let mut inside = Unescape::default();
+        let mut unescape = Unescape::default();
         while let Some(c) = self.peek() {
             self.advance();
-            if inside.is_plain() && c == close && self.is_closing_quote(role) {
+            if unescape.is_plain() && c == close && self.is_closing_quote(role) {
                 break;
             }
-            if inside.push(c, &mut text) {
+            if unescape.push(c, &mut text) {
                 text.push(c);
             }
         }
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn it_gives_up_when_nesting_is_too_deep() {
-        assert_eq!(repair(&"{a:".repeat(DEEPEST + 1)), None);
+        assert_eq!(repair(&"{a:".repeat(MAX_DEPTH + 1)), None);
         assert_eq!(repair(&"[".repeat(1_000_000)), None);
     }
 }

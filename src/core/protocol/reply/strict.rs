@@ -6,10 +6,10 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use crate::i18n::{LocalizedText, protocol as words};
+use crate::i18n::{LocalizedText, protocol as phrases};
 
 /// Deepest nesting of a reply.
-pub(super) const DEEPEST: usize = 64;
+pub(super) const MAX_DEPTH: usize = 64;
 
 /// Why a text is not one JSON object.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,9 +35,9 @@ impl ReplyError {
 
     pub(super) fn localized(&self) -> LocalizedText {
         match self {
-            ReplyError::NotAnObject => words::NO_OBJECT.into(),
-            ReplyError::DuplicateKey { path, key } => words::TWICE.with("field", join(path, key)),
-            ReplyError::TooDeep => words::TOO_DEEP.with("most", DEEPEST),
+            ReplyError::NotAnObject => phrases::NO_OBJECT.into(),
+            ReplyError::DuplicateKey { path, key } => phrases::TWICE.with("field", join(path, key)),
+            ReplyError::TooDeep => phrases::TOO_DEEP.with("most", MAX_DEPTH),
         }
     }
 }
@@ -73,8 +73,8 @@ impl Seed<'_> {
         Seed { path, depth: self.depth + 1, error: self.error }
     }
 
-    fn fail<E: serde::de::Error>(&mut self, flaw: ReplyError) -> E {
-        *self.error = Some(flaw);
+    fn fail<E: serde::de::Error>(&mut self, error: ReplyError) -> E {
+        *self.error = Some(error);
         E::custom("flaw")
     }
 }
@@ -119,7 +119,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Value, A::Error> {
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err(self.fail(ReplyError::TooDeep));
         }
         let mut out = Vec::new();
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<Value, A::Error> {
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err(self.fail(ReplyError::TooDeep));
         }
         let mut out = Map::new();

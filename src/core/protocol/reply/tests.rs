@@ -1,4 +1,4 @@
-use super::strict::DEEPEST;
+use super::strict::MAX_DEPTH;
 use super::*;
 use crate::i18n::Lang;
 
@@ -236,9 +236,9 @@ fn exceeded_limits_are_reported() {
         let nest = "[".repeat(levels) + &"]".repeat(levels);
         format!(r#"{{"type":"chat","message":"m","data":{{"x":{nest}}}}}"#)
     };
-    assert_eq!(valid(&deep(DEEPEST - 2)).0, chat("m"));
-    assert_eq!(error_text(&deep(DEEPEST - 1)), "The reply is nested deeper than 64 levels.");
-    let long = format!(r#"{{"type":"chat","message":"{}"}}"#, "é".repeat(LONGEST / 2));
+    assert_eq!(valid(&deep(MAX_DEPTH - 2)).0, chat("m"));
+    assert_eq!(error_text(&deep(MAX_DEPTH - 1)), "The reply is nested deeper than 64 levels.");
+    let long = format!(r#"{{"type":"chat","message":"{}"}}"#, "é".repeat(MAX_LENGTH / 2));
     assert!(error_text(&long).contains("the limit is 4194304"));
     let broken = format!("{{'a':{}", "[".repeat(100_000));
     assert_eq!(error_text(&broken), "The reply is nested deeper than 64 levels.");

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::Requires;
 use super::fields::{ObjectReader, is_unsaid, plain_name, wrong_type};
-use crate::i18n::{LocalizedText, protocol as words};
+use crate::i18n::{LocalizedText, protocol as phrases};
 
 #[derive(Clone, Copy)]
 enum Unit {
@@ -31,9 +31,9 @@ const NAMES: &[(&[&str], Unit, AtEnd)] = &[
     (&["initialwait"], Unit::Seconds, AtEnd::GoesOn),
 ];
 
-pub(super) fn read_times(part: &ObjectReader<'_>) -> Result<Requires, LocalizedText> {
+pub(super) fn read_times(reader: &ObjectReader<'_>) -> Result<Requires, LocalizedText> {
     let mut requires = Requires::default();
-    for (name, value) in part.object {
+    for (name, value) in reader.object {
         let plain = plain_name(name);
         let Some((_, unit, at_end)) =
             NAMES.iter().find(|(names, ..)| names.contains(&plain.as_str()))
@@ -49,7 +49,7 @@ pub(super) fn read_times(part: &ObjectReader<'_>) -> Result<Requires, LocalizedT
             _ => None,
         };
         let Some(number) = number else {
-            return Err(wrong_type(&part.field(name), words::IS_NUMBER, value));
+            return Err(wrong_type(&reader.field(name), phrases::IS_NUMBER, value));
         };
         let wait = Some(in_seconds(number, *unit)).filter(|wait| *wait > 0);
         match at_end {

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::tool_names::{LINE, tool_name};
-use super::{MOST_COMMANDS, Proposal, Reply, decode};
+use super::{MAX_COMMANDS, Proposal, Reply, decode};
 use crate::protocol::{Requires, StepAction};
 
 type Object = Map<String, Value>;
@@ -77,12 +77,12 @@ fn commands(object: &Object) -> Option<Vec<Proposal>> {
         Some(one) => vec![one],
         None => Vec::new(),
     };
-    let found: Option<Vec<Proposal>> = match steps.as_slice() {
+    let proposals: Option<Vec<Proposal>> = match steps.as_slice() {
         [] => step(object).map(|one| vec![one]),
-        steps if steps.len() > MOST_COMMANDS => None,
+        steps if steps.len() > MAX_COMMANDS => None,
         steps => steps.iter().map(|value| any_step(value)).collect(),
     };
-    found
+    proposals
 }
 
 fn any_step(value: &Value) -> Option<Proposal> {

@@ -139,7 +139,7 @@ const MCP_WIRE: &str = "mcp__";
 const MCP_STEP: &str = "mcp.";
 
 /// A name longer than this is refused by servers.
-const LONGEST: usize = 64;
+const MAX_LENGTH: usize = 64;
 
 /// The name of a tool as every wire format allows it: letters, digits, `_` and `-`, no digit first.
 /// A call that goes back in the history has it too, whatever the model wrote.
@@ -151,13 +151,13 @@ pub fn wire_name(tool: &str) -> String {
         Some((server, name)) => Cow::Owned(format!("{MCP_WIRE}{server}__{name}")),
         None => Cow::Borrowed(tool),
     };
-    let mut name: String = tool.chars().map(plain).take(LONGEST).collect();
+    let mut name: String = tool.chars().map(plain).take(MAX_LENGTH).collect();
     if name.trim_matches('_').is_empty() {
         return "unnamed".to_owned();
     }
     if name.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
         name.insert(0, '_');
-        name.truncate(LONGEST);
+        name.truncate(MAX_LENGTH);
     }
     name
 }

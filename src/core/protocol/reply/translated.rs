@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::StepAction;
 use super::fields::{ObjectReader, wrong_type};
 use super::tool_names::{DELETE, INPUT, MAKE_FOLDER, MOVE, READ_MANY};
-use crate::i18n::{LocalizedText, common, protocol as words};
+use crate::i18n::{LocalizedText, common, protocol as phrases};
 
 const PATH: &[&str] =
     &["path", "file_path", "target_file", "file", "filename", "absolute_path", "directory", "dir"];
@@ -23,17 +23,19 @@ const LINES: &str = "2000";
 /// What a call means; `None`: it is of a tool of ours, or of none.
 pub(super) fn translate(
     name: &str,
-    input: &ObjectReader<'_>,
+    reader: &ObjectReader<'_>,
 ) -> Option<Result<StepAction, LocalizedText>> {
     Some(match name {
-        DELETE => path(input, PATH).map(|path| patch(&format!("*** Delete File: {path}"))),
-        MOVE => path(input, FROM).and_then(|from| {
-            let to = path(input, TO)?;
+        DELETE => path(reader, PATH).map(|path| patch(&format!("*** Delete File: {path}"))),
+        MOVE => path(reader, FROM).and_then(|from| {
+            let to = path(reader, TO)?;
             Ok(patch(&format!("*** Update File: {from}\n*** Move to: {to}")))
         }),
-        MAKE_FOLDER => path(input, PATH).map(|path| StepAction::exec("mkdir", &["-p", "--", path])),
-        READ_MANY => paths(input).map(|paths| read_all(&paths)),
-        INPUT => job(input),
+        MAKE_FOLDER => {
+            path(reader, PATH).map(|path| StepAction::exec("mkdir", &["-p", "--", path]))
+        }
+        READ_MANY => paths(reader).map(|paths| read_all(&paths)),
+        INPUT => job(reader),
         _ => return None,
     })
 }
@@ -47,25 +49,25 @@ fn patch(section: &str) -> StepAction {
     tool("file.edit", json!({ "patch": patch }))
 }
 
-fn path<'a>(input: &ObjectReader<'a>, names: &[&str]) -> Result<&'a str, LocalizedText> {
-    let missing = || words::MISSING.with("field", input.field(names.first().unwrap_or(&"path")));
-    let (name, value) = input.find(names).ok_or_else(missing)?;
+fn path<'a>(reader: &ObjectReader<'a>, names: &[&str]) -> Result<&'a str, LocalizedText> {
+    let missing = || phrases::MISSING.with("field", reader.field(names.first().unwrap_or(&"path")));
+    let (name, value) = reader.find(names).ok_or_else(missing)?;
     let text =
-        value.as_str().ok_or_else(|| wrong_type(&input.field(name), common::A_STRING, value))?;
+        value.as_str().ok_or_else(|| wrong_type(&reader.field(name), common::A_STRING, value))?;
     // More than one line would be more than one file.
     Some(text).filter(|text| !text.is_empty() && !text.contains('\n')).ok_or_else(missing)
 }
 
-fn paths<'a>(input: &ObjectReader<'a>) -> Result<Vec<&'a str>, LocalizedText> {
-    let missing = || words::MISSING.with("field", input.field("paths"));
-    let (name, value) = input.find(PATHS).ok_or_else(missing)?;
+fn paths<'a>(reader: &ObjectReader<'a>) -> Result<Vec<&'a str>, LocalizedText> {
+    let missing = || phrases::MISSING.with("field", reader.field("paths"));
+    let (name, value) = reader.find(PATHS).ok_or_else(missing)?;
     let path = |value: &'a Value| value.as_str().or_else(|| value.get("path")?.as_str());
     let list = match value {
         Value::Array(list) => list.iter().map(path).collect(),
         one => path(one).map(|path| vec![path]),
     };
     let list: Vec<&str> =
-        list.ok_or_else(|| wrong_type(&input.field(name), common::STRINGS, value))?;
+        list.ok_or_else(|| wrong_type(&reader.field(name), common::STRINGS, value))?;
     Some(list).filter(|list| !list.is_empty()).ok_or_else(missing)
 }
 
@@ -77,17 +79,17 @@ fn read_all(paths: &[&str]) -> StepAction {
 }
 
 /// Input for a running program: none is a look at its output, and Ctrl-C ends it.
-fn job(input: &ObjectReader<'_>) -> Result<StepAction, LocalizedText> {
-    let typed = input.find(TYPED);
+fn job(reader: &ObjectReader<'_>) -> Result<StepAction, LocalizedText> {
+    let typed = reader.find(TYPED);
     let text = typed.and_then(|(_, value)| value.as_str()).unwrap_or_default();
-    let mut rest = input.object.clone();
+    let mut rest = reader.object.clone();
     if let Some((name, _)) = typed {
         rest.remove(name);
     }
     match text {
         "" => Ok(tool("job.read", Value::Object(rest))),
         INTERRUPT => Ok(tool("job.stop", Value::Object(rest))),
-        _ => Err(words::NO_INPUT.into()),
+        _ => Err(phrases::NO_INPUT.into()),
     }
 }
 

@@ -21,12 +21,12 @@ pub struct Place {
 }
 
 /// Places that are looked for: two are too many already.
-const MOST: usize = 9;
+const MAX_MATCHES: usize = 9;
 
 /// Every place that is like the old text in any reading of it.
 pub fn find(text: &str, old: &str, new: &str) -> Vec<Place> {
     let file = FileLines::new(text);
-    let mut all: Vec<Place> = Vec::new();
+    let mut places: Vec<Place> = Vec::new();
     for variant in variants(old, new) {
         let Some(pattern) = Pattern::new(&variant) else { continue };
         for found in file.matches(&pattern) {
@@ -35,17 +35,17 @@ pub fn find(text: &str, old: &str, new: &str) -> Vec<Place> {
             let is_same = |other: &Place| {
                 place.range.start == other.range.start || place.range.end == other.range.end
             };
-            match all.iter_mut().find(|other| is_same(other)) {
+            match places.iter_mut().find(|other| is_same(other)) {
                 Some(other) if other.becomes.is_none() => *other = place,
                 Some(_) => {}
-                None => all.push(place),
+                None => places.push(place),
             }
-            if all.len() >= MOST {
-                return all;
+            if places.len() >= MAX_MATCHES {
+                return places;
             }
         }
     }
-    all
+    places
 }
 
 /// A line of a file, without its end.
@@ -94,7 +94,7 @@ impl<'a> FileLines<'a> {
             if self.fits(window, pattern) {
                 self.collect(at, window, pattern, &mut out);
             }
-            if out.len() >= MOST {
+            if out.len() >= MAX_MATCHES {
                 break;
             }
         }
@@ -128,7 +128,7 @@ impl<'a> FileLines<'a> {
         at: usize,
         window: &[(usize, String)],
         pattern: &Pattern<'_>,
-        out: &mut Vec<Match>,
+        matches: &mut Vec<Match>,
     ) {
         let (Some((first, there)), Some((_, here))) = (window.first(), pattern.full.first()) else {
             return;
@@ -137,7 +137,7 @@ impl<'a> FileLines<'a> {
         if pattern.starts_line
             || there == here && pattern.full.len() + usize::from(pattern.ends_line) > 1
         {
-            return out.push(found(None));
+            return matches.push(found(None));
         }
         // Within the line: characters of the line as it is compared, counted.
         let line = self.line(*first).text;
@@ -148,9 +148,9 @@ impl<'a> FileLines<'a> {
             lead + offset(&chars, count, line.trim())
         };
         if pattern.full.len() > 1 || pattern.ends_line {
-            out.push(found(Some(begins(there.len() - here.len()))));
+            matches.push(found(Some(begins(there.len() - here.len()))));
         } else {
-            out.extend(
+            matches.extend(
                 there.match_indices(here.as_str()).map(|(byte, _)| found(Some(begins(byte)))),
             );
         }
@@ -184,10 +184,9 @@ impl<'a> Pattern<'a> {
         let split = |text: &'a str| -> Vec<&'a str> {
             text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect()
         };
-        let (old, new) = (
-            split(variant.old.trim_start_matches('\u{feff}')),
-            split(variant.new.trim_start_matches('\u{feff}')),
-        );
+        let old = split(variant.old.trim_start_matches('\u{feff}'));
+        let new = split(variant.new.trim_start_matches('\u{feff}'));
+
         let blank = |line: &&&str| line.trim().is_empty();
         let deletes = new.iter().all(|line| line.trim().is_empty());
         let before = old.iter().take_while(blank).count();
@@ -254,7 +253,9 @@ impl<'a> Aligned<'a> {
         let mut last: Option<(usize, usize)> = None;
         for ((here, _), (line, _)) in pattern.full.iter().zip(window) {
             if let Some((old_before, line_before)) = last {
-                let (own, theirs) = (here - old_before - 1, line - line_before - 1);
+                let own = here - old_before - 1;
+                let theirs = line - line_before - 1;
+
                 for blank in 1..=own.min(theirs) {
                     set(&mut there, old_before + blank, line_before + blank);
                 }
@@ -274,7 +275,9 @@ impl<'a> Aligned<'a> {
 
     /// The indentation of the lines that are whole, in the old text and in the file.
     fn whole_lines(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let (pattern, file) = (self.pattern, self.file);
+        let pattern = self.pattern;
+        let file = self.file;
+
         let skipped = usize::from(self.begins.is_some());
         let full = self.pattern.full.iter().skip(skipped);
         full.filter_map(move |(here, _)| {
@@ -292,7 +295,9 @@ impl<'a> Aligned<'a> {
     }
 
     fn range(&self) -> Range<usize> {
-        let (first, last) = (self.file.line(self.first_line()), self.file.line(self.last_line()));
+        let first = self.file.line(self.first_line());
+        let last = self.file.line(self.last_line());
+
         let start = first.start + self.begins.unwrap_or(0);
         let mut end = last.start + self.span(self.pattern.old.len() - 1).end;
         if self.pattern.ends_line {
@@ -338,7 +343,9 @@ impl<'a> Aligned<'a> {
         for (here, old) in self.pattern.old.iter().enumerate() {
             let Some(Some(line)) = self.there.get(here) else { continue };
             let text = self.file.line(*line).text;
-            let (there, own) = (text.get(self.span(here)).unwrap_or_default(), old.trim());
+            let there = text.get(self.span(here)).unwrap_or_default();
+            let own = old.trim();
+
             let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
             if there != own {
                 add(match () {
@@ -367,16 +374,19 @@ impl<'a> Aligned<'a> {
         let lines = |lines: &[&str]| {
             lines.iter().map(|line| format!("{}\n", line.trim_end())).collect::<String>()
         };
-        let (old, new) = (lines(&self.pattern.old), lines(&self.pattern.new));
+        let old = lines(&self.pattern.old);
+        let new = lines(&self.pattern.new);
+
         let input = InternedInput::new(old.as_str(), new.as_str());
         let mut diff = Diff::compute(Algorithm::Histogram, &input);
         diff.postprocess_lines(&input);
-        let (mut here, mut new_at) = (0, 0);
+        let mut here = 0;
+        let mut new_at = 0;
+
         for hunk in diff.hunks() {
-            let (old, new) = (
-                hunk.before.start as usize..hunk.before.end as usize,
-                hunk.after.start as usize..hunk.after.end as usize,
-            );
+            let old = hunk.before.start as usize..hunk.before.end as usize;
+            let new = hunk.after.start as usize..hunk.after.end as usize;
+
             for equal in here..old.start {
                 self.keep(equal, &mut out);
             }
@@ -482,7 +492,10 @@ fn transfer(there: &str, old: &str, new: &str) -> String {
     if there == old {
         return new.to_owned();
     }
-    let (kept, old, chars) = (fold_chars(there), fold(old), fold_chars(new));
+    let kept = fold_chars(there);
+    let old = fold(old);
+    let chars = fold_chars(new);
+
     let old: Vec<char> = old.chars().collect();
     if kept.len() != old.len() {
         return new.to_owned();

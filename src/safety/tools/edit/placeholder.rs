@@ -59,7 +59,9 @@ fn is_bare_placeholder(line: &str) -> bool {
     let is_known = |text: &str| WORDS.as_ref().is_some_and(|words| words.is_match(text));
     let inner = line.trim_matches(['[', ']', '(', ')', '<', '>', '{', '}']).trim();
     let words = inner.trim_matches(['.', '…']).trim();
-    let (begins, ends) = (inner.starts_with(['.', '…']), inner.ends_with(['.', '…']));
+    let begins = inner.starts_with(['.', '…']);
+    let ends = inner.ends_with(['.', '…']);
+
     let is_between = begins && (ends || inner.starts_with("... ") || inner.starts_with("… "));
     let is_bracketed =
         line.starts_with(['[', '(', '{']) && line.ends_with([']', ')', '}']) && words.contains(' ');

@@ -33,7 +33,7 @@ const READINGS: &[(Slip, Reading)] = &[
 ];
 
 /// Readings that are tried of one edit.
-const MOST: usize = 24;
+const MAX_READINGS: usize = 24;
 
 /// The edit as it was given, then each reading alone and together with others.
 pub fn variants(old: &str, new: &str) -> Vec<Variant> {
@@ -45,7 +45,7 @@ pub fn variants(old: &str, new: &str) -> Vec<Variant> {
             };
             let Some((old, new)) = reading(&from.old, &from.new) else { continue };
             let slips = from.slips.iter().copied().chain([*slip]).collect();
-            if old != from.old && all.len() < MOST {
+            if old != from.old && all.len() < MAX_READINGS {
                 all.push(Variant { old, new, slips });
             }
         }

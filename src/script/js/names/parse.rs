@@ -306,13 +306,13 @@ impl<'t> ExpressionParser<'t> {
 
     /// Whether it is a function of the language that is called here: `Math.max(`, `String(`.
     fn eat_function(&mut self, root: &str) -> bool {
-        let mut ahead = ExpressionParser { rest: self.rest, depth: 0 };
-        let name = if ahead.eat(".") { ahead.parse_name() } else { Some("") };
-        ahead.skip_space();
+        let mut parser = ExpressionParser { rest: self.rest, depth: 0 };
+        let name = if parser.eat(".") { parser.parse_name() } else { Some("") };
+        parser.skip_space();
         let mut rows = FUNCTIONS.iter().filter(|(first, _)| *first == root);
-        let is_called = ahead.rest.starts_with('(')
+        let is_called = parser.rest.starts_with('(')
             && name.is_some_and(|name| rows.any(|(_, second)| second.contains(&name)));
-        self.rest = if is_called { ahead.rest } else { self.rest };
+        self.rest = if is_called { parser.rest } else { self.rest };
         is_called
     }
 
@@ -405,8 +405,8 @@ fn is_name_part(c: char) -> bool {
 }
 
 /// An expression that reads what its parts read.
-fn parts<const COUNT: usize>(all: [SimpleExpression; COUNT]) -> SimpleExpression {
-    SimpleExpression::Parts(all.map(SimpleArg::Value).into())
+fn parts<const COUNT: usize>(expressions: [SimpleExpression; COUNT]) -> SimpleExpression {
+    SimpleExpression::Parts(expressions.map(SimpleArg::Value).into())
 }
 
 fn is_logical(expression: &SimpleExpression) -> bool {

@@ -6,20 +6,24 @@ use super::parse::{ExpressionParser, RESERVED};
 impl<'t> ExpressionParser<'t> {
     /// The names of `name =>` or `(a, {b}, [c]) =>`; nothing is read if there is none.
     pub fn parse_arrow_head(&mut self) -> Option<Vec<Box<str>>> {
-        let mut ahead = ExpressionParser { rest: self.rest, depth: 0 };
-        let names: Vec<Box<str>> = if ahead.eat("(") {
-            ahead.parse_all(")", ExpressionParser::parse_parameter)?.into_iter().flatten().collect()
+        let mut parser = ExpressionParser { rest: self.rest, depth: 0 };
+        let names: Vec<Box<str>> = if parser.eat("(") {
+            parser
+                .parse_all(")", ExpressionParser::parse_parameter)?
+                .into_iter()
+                .flatten()
+                .collect()
         } else {
-            vec![ahead.parse_own_name()?.into()]
+            vec![parser.parse_own_name()?.into()]
         };
         let is_twice = |at: usize| names[..at].contains(&names[at]);
         if (0..names.len()).any(is_twice) {
             return None;
         }
         // No line may end before the arrow.
-        let before = ahead.rest;
-        let is_arrow = ahead.eat("=>") && !before.split_once("=>")?.0.contains(['\n', '\r']);
-        self.rest = if is_arrow { ahead.rest } else { self.rest };
+        let before = parser.rest;
+        let is_arrow = parser.eat("=>") && !before.split_once("=>")?.0.contains(['\n', '\r']);
+        self.rest = if is_arrow { parser.rest } else { self.rest };
         is_arrow.then_some(names)
     }
 
@@ -67,10 +71,10 @@ impl<'t> ExpressionParser<'t> {
 
     /// The name of `key` or `key: name`.
     fn parse_field(&mut self) -> Option<Box<str>> {
-        let mut ahead = ExpressionParser { rest: self.rest, depth: 0 };
-        ahead.parse_name().filter(|_| !ahead.rest.starts_with('$'))?;
-        if ahead.eat(":") {
-            self.rest = ahead.rest;
+        let mut parser = ExpressionParser { rest: self.rest, depth: 0 };
+        parser.parse_name().filter(|_| !parser.rest.starts_with('$'))?;
+        if parser.eat(":") {
+            self.rest = parser.rest;
         }
         self.parse_own_name().map(Box::from)
     }

@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use crate::error::ScriptError;
-use crate::template::limits::{MOST_OUTPUT, output_limit_error, template_error};
+use crate::template::limits::{MAX_OUTPUT, output_limit_error, template_error};
 use crate::template::print;
 
 /// Largest width, and largest number of digits, that `printf` accepts.
-const WIDEST: usize = 1000;
+const MAX_WIDTH: usize = 1000;
 
 /// All of them.
 #[rustfmt::skip]
@@ -103,7 +103,7 @@ fn call_text_function(name: &str, args: &[Value], line: usize) -> Result<Value, 
         },
         "join" => match args {
             [Value::Array(items), separator] | [separator, Value::Array(items)] => {
-                if print::text(separator).len().saturating_mul(items.len()) > MOST_OUTPUT {
+                if print::text(separator).len().saturating_mul(items.len()) > MAX_OUTPUT {
                     return Err(output_limit_error());
                 }
                 Value::from(
@@ -191,7 +191,7 @@ fn format_verb(verb: char, flags: &str, value: &Value) -> String {
     match (verb, value) {
         ('q', value) => Value::from(print::text(value)).to_string(),
         ('f', value) if value.is_number() => {
-            let digits: usize = digits.unwrap_or(6).min(WIDEST);
+            let digits: usize = digits.unwrap_or(6).min(MAX_WIDTH);
             format!("{:.digits$}", value.as_f64().unwrap_or(0.0))
         }
         ('x', Value::Number(number)) => {
@@ -208,7 +208,7 @@ fn format_verb(verb: char, flags: &str, value: &Value) -> String {
 fn pad(text: &str, flags: &str) -> String {
     let width = flags.split('.').next().unwrap_or("").trim_start_matches(['-', '+', ' ', '#']);
     let zeros = width.starts_with('0');
-    let width = width.parse::<usize>().unwrap_or(0).min(WIDEST);
+    let width = width.parse::<usize>().unwrap_or(0).min(MAX_WIDTH);
     match (flags.starts_with('-'), zeros) {
         (true, _) => format!("{text:<width$}"),
         (false, true) => format!("{text:0>width$}"),

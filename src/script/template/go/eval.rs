@@ -5,17 +5,18 @@ use serde_json::Value;
 use super::call;
 use super::parse::{GoNode, Pipe, Term};
 use crate::error::ScriptError;
-use crate::template::limits::{MOST_OUTPUT, output_limit_error, template_error};
+use crate::template::limits::{MAX_OUTPUT, output_limit_error, template_error};
 use crate::template::print;
-use avocet_core::i18n::script as words;
+use avocet_core::i18n::script as phrases;
 
 /// Maximum number of nodes and terms one rendering may visit.
 const STEPS: usize = 2_000_000;
 
 pub(super) fn run(nodes: &[GoNode], data: &Value) -> Result<String, ScriptError> {
-    let mut walk = Evaluator { root: data, variables: Vec::new(), out: String::new(), steps: 0 };
-    walk.eval_nodes(nodes, data)?;
-    Ok(walk.out)
+    let mut evaluator =
+        Evaluator { root: data, variables: Vec::new(), out: String::new(), steps: 0 };
+    evaluator.eval_nodes(nodes, data)?;
+    Ok(evaluator.out)
 }
 
 struct Evaluator<'a> {
@@ -39,11 +40,11 @@ impl Evaluator<'_> {
 
     fn count_steps(&mut self, steps: usize) -> Result<(), ScriptError> {
         self.steps = self.steps.saturating_add(steps);
-        if self.steps > STEPS { Err(ScriptError::limit(words::TEMPLATE_WORK)) } else { Ok(()) }
+        if self.steps > STEPS { Err(ScriptError::limit(phrases::TEMPLATE_WORK)) } else { Ok(()) }
     }
 
     fn push_text(&mut self, text: &str) -> Result<(), ScriptError> {
-        if self.out.len() + text.len() > MOST_OUTPUT {
+        if self.out.len() + text.len() > MAX_OUTPUT {
             return Err(output_limit_error());
         }
         self.out.push_str(text);
@@ -112,8 +113,8 @@ impl Evaluator<'_> {
     fn eval_range(
         &mut self,
         pipe: &Pipe,
-        body: &[GoNode],
-        other: &[GoNode],
+        nodes: &[GoNode],
+        go_nodes: &[GoNode],
         dot: &Value,
         line: usize,
     ) -> Result<(), ScriptError> {
@@ -137,7 +138,7 @@ impl Evaluator<'_> {
             _ => return Err(template_error(line, "`range` needs a list, a map or a number")),
         };
         if items.is_empty() {
-            self.eval_nodes(other, dot)?;
+            self.eval_nodes(go_nodes, dot)?;
         }
         let known = self.variables.len();
         for (key, item) in items {
@@ -150,7 +151,7 @@ impl Evaluator<'_> {
                 }
                 _ => {}
             }
-            let flow = self.eval_nodes(body, &item)?;
+            let flow = self.eval_nodes(nodes, &item)?;
             self.variables.truncate(known);
             if matches!(flow, LoopFlow::Break) {
                 break;

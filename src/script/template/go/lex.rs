@@ -84,7 +84,7 @@ fn action_end(text: &str) -> Option<usize> {
 }
 
 pub(super) fn tokenize(text: &str, line: usize) -> Result<Vec<GoToken>, ScriptError> {
-    let mut out: Vec<GoToken> = Vec::new();
+    let mut tokens: Vec<GoToken> = Vec::new();
     let mut rest = text.trim_start();
     while let Some(c) = rest.chars().next() {
         let glued = rest.len() < text.len()
@@ -98,7 +98,7 @@ pub(super) fn tokenize(text: &str, line: usize) -> Result<Vec<GoToken>, ScriptEr
                 .is_some_and(|more| more.starts_with(|c: char| c.is_ascii_digit())) =>
             {
                 let (names, after) = lex_fields(rest);
-                let behind = glued && out.last() == Some(&GoToken::Sign(")"));
+                let behind = glued && tokens.last() == Some(&GoToken::Sign(")"));
                 (if behind { GoToken::TrailingField(names) } else { GoToken::Field(names) }, after)
             }
             '$' => {
@@ -121,10 +121,10 @@ pub(super) fn tokenize(text: &str, line: usize) -> Result<Vec<GoToken>, ScriptEr
                 }
             },
         };
-        out.push(token);
+        tokens.push(token);
         rest = after.trim_start();
     }
-    Ok(out)
+    Ok(tokens)
 }
 
 fn lex_string(text: &str, quote: char) -> Option<(GoToken, &str)> {

@@ -170,7 +170,7 @@ fn parse_pipe(tokens: &[GoToken], line: usize) -> Result<Pipe, ScriptError> {
 }
 
 fn parse_pipe_until_end(
-    rest: &mut &[GoToken],
+    tokens: &mut &[GoToken],
     line: usize,
     depth: usize,
 ) -> Result<Pipe, ScriptError> {
@@ -178,13 +178,13 @@ fn parse_pipe_until_end(
         return Err(template_error(line, "the brackets are nested too deep"));
     }
     let mut pipe = Pipe::default();
-    parse_declaration(rest, &mut pipe);
+    parse_declaration(tokens, &mut pipe);
     let mut command = Vec::new();
-    while let Some((token, after)) = rest.split_first() {
+    while let Some((token, after)) = tokens.split_first() {
         if *token == GoToken::Sign(")") {
             break;
         }
-        *rest = after;
+        *tokens = after;
         match token {
             GoToken::Field(names) => command.push(Term::Field(names.clone())),
             GoToken::Variable(name, names) => {
@@ -199,15 +199,15 @@ fn parse_pipe_until_end(
                 _ => Term::Function(word.clone()),
             }),
             GoToken::Sign("(") => {
-                let inner = parse_pipe_until_end(rest, line, depth + 1)?;
-                let Some((GoToken::Sign(")"), after)) = rest.split_first() else {
+                let inner = parse_pipe_until_end(tokens, line, depth + 1)?;
+                let Some((GoToken::Sign(")"), after)) = tokens.split_first() else {
                     return Err(template_error(line, "a bracket is not closed"));
                 };
-                *rest = after;
+                *tokens = after;
                 let mut names = Vec::new();
-                if let Some((GoToken::TrailingField(behind), after)) = rest.split_first() {
+                if let Some((GoToken::TrailingField(behind), after)) = tokens.split_first() {
                     names.clone_from(behind);
-                    *rest = after;
+                    *tokens = after;
                 }
                 command.push(Term::Inner(inner, names));
             }
@@ -233,8 +233,8 @@ fn parse_pipe_until_end(
 }
 
 /// `$x :=`, `$i, $v :=`, `$x =`.
-fn parse_declaration(rest: &mut &[GoToken], pipe: &mut Pipe) {
-    let (names, after) = match *rest {
+fn parse_declaration(tokens: &mut &[GoToken], pipe: &mut Pipe) {
+    let (names, after) = match *tokens {
         [GoToken::Variable(a, x), GoToken::Sign(","), GoToken::Variable(b, y), after @ ..]
             if x.is_empty() && y.is_empty() =>
         {
@@ -246,6 +246,6 @@ fn parse_declaration(rest: &mut &[GoToken], pipe: &mut Pipe) {
     if let [GoToken::Sign(sign @ (":=" | "=")), after @ ..] = after {
         pipe.names = names;
         pipe.declares = *sign == ":=";
-        *rest = after;
+        *tokens = after;
     }
 }

@@ -25,33 +25,33 @@ impl Turn {
     pub(super) fn apply_advice(
         &mut self,
         mut advice: StepAdvice,
-        scene: PolicyContext<'_>,
+        cx: PolicyContext<'_>,
     ) -> TurnAction {
-        let Some(mut step) = self.batch.todo.pop_front() else { return self.advance(scene) };
+        let Some(mut step) = self.batch.todo.pop_front() else { return self.advance(cx) };
         if advice.decision == Some(HookDecision::Deny) {
-            let verdict = safety::assess(step, scene);
+            let verdict = safety::assess(step, cx);
             let reason = advice.reason.unwrap_or_else(|| phrases::NO_REASON.into());
             let note = phrases::DENIED.with("reason", reason);
             self.record_not_run(verdict.judgement(), Outcome::Declined, Some(note));
-            self.skip_rest(words::SKIPPED, scene);
-            return self.advance(scene);
+            self.skip_rest(words::SKIPPED, cx);
+            return self.advance(cx);
         }
         if let Some(changed) = advice.changed.take() {
             step = Step { id: step.id, ..changed };
         }
         self.batch.advice.given.push((step.id.clone(), advice));
         self.batch.todo.push_front(step);
-        self.advance(scene)
+        self.advance(cx)
     }
 
     /// Asks about a step, unless a hook answers: before, or to the question.
     pub(super) fn ask_unless_advised(
         &mut self,
         held: NeedsApproval,
-        scene: PolicyContext<'_>,
+        cx: PolicyContext<'_>,
     ) -> TurnAction {
         if self.batch.keeps_change(held.judgement()) {
-            return self.ask_about(held, scene);
+            return self.ask_about(held, cx);
         }
         let is_allowed =
             |turn: &Turn| turn.batch.advice.decision(held.judgement()) == Some(HookDecision::Allow);
@@ -62,11 +62,11 @@ impl Turn {
             return consultation;
         }
         if !is_allowed(self) {
-            return self.ask_about(held, scene);
+            return self.ask_about(held, cx);
         }
         match held.approve_by_hook() {
             Ok(cleared) => self.run(cleared, None),
-            Err(held) => self.ask_about(*held, scene),
+            Err(held) => self.ask_about(*held, cx),
         }
     }
 

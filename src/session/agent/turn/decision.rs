@@ -1,7 +1,7 @@
 //! Applies the user's decision about a step.
 
 use super::{PausedBefore, SideEffect, Turn, TurnAction, Waiting, trust};
-use avocet_core::i18n::agent as words;
+use avocet_core::i18n::agent as phrases;
 use avocet_core::protocol::{ApprovalMode, Decision, Outcome, Step, StepAction, TurnOutcome};
 use avocet_safety::{self as safety, Grant, Judgement, NeedsApproval, PolicyContext, Verdict};
 
@@ -9,24 +9,24 @@ impl Turn {
     pub(super) fn handle_decision(
         &mut self,
         decision: Decision,
-        scene: PolicyContext<'_>,
+        cx: PolicyContext<'_>,
     ) -> TurnAction {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
             Waiting::Step { held, grants, ahead } => {
                 if let Decision::ApproveAll { steps } = &decision {
                     self.batch.preapproved = ahead.preapprove(steps);
                 }
-                self.apply_step_decision(*held, grants, decision, scene)
+                self.apply_step_decision(*held, grants, decision, cx)
             }
-            Waiting::Choice { judged } => self.apply_answer(&judged, decision, scene),
-            Waiting::Plan { judged } => self.decide_on_plan(&judged, decision, scene),
+            Waiting::Choice { judged } => self.apply_answer(&judged, decision, cx),
+            Waiting::Plan { judged } => self.decide_on_plan(&judged, decision, cx),
             Waiting::Denied { held, denied } => {
-                self.apply_opening_decision((*held, denied), decision, scene)
+                self.apply_opening_decision((*held, denied), decision, cx)
             }
             // Only a plain approval of this question alone runs it.
             Waiting::Unsandboxed { held } => match decision {
                 Decision::Approve => self.run(held.approve_without_sandbox(), None),
-                Decision::Edit(work) => self.run_edited(held.judgement(), work, scene),
+                Decision::Edit(work) => self.run_edited(held.judgement(), work, cx),
                 Decision::Reject { .. }
                 | Decision::NotAsked { .. }
                 | Decision::Dismiss
@@ -39,7 +39,7 @@ impl Turn {
                 | Decision::Choose { .. }
                 | Decision::Answer { .. }
                 | Decision::Fill { .. }
-                | Decision::Stop => self.reject_step(&held, decision, scene),
+                | Decision::Stop => self.reject_step(&held, decision, cx),
             },
             Waiting::Pause { why, before } => match decision {
                 Decision::Approve
@@ -52,7 +52,7 @@ impl Turn {
                     self.limits.reset();
                     self.start.budget.extend(self.usage);
                     match before {
-                        PausedBefore::Step => self.advance(scene),
+                        PausedBefore::Step => self.advance(cx),
                         PausedBefore::Call => self.call_model(),
                     }
                 }
@@ -64,57 +64,57 @@ impl Turn {
                 | Decision::WithoutSandbox
                 | Decision::AcceptPlan { .. }
                 | Decision::Stop => {
-                    self.stop_batch(scene);
+                    self.stop_batch(cx);
                     self.end(TurnOutcome::Limit { why })
                 }
             },
             // A decision without a pending question: stop rather than guess what it was about.
-            Waiting::Reply | Waiting::Run { .. } => self.handle_cancel(scene),
+            Waiting::Reply | Waiting::Run { .. } => self.handle_cancel(cx),
         }
     }
 
     pub(super) fn apply_step_decision(
         &mut self,
-        held: NeedsApproval,
+        approval: NeedsApproval,
         grants: Vec<Grant>,
         decision: Decision,
-        scene: PolicyContext<'_>,
+        cx: PolicyContext<'_>,
     ) -> TurnAction {
         let decision = match decision {
             // An edit that changes nothing is an approval.
-            Decision::Edit(work) if work == held.judgement().step.work => Decision::Approve,
+            Decision::Edit(work) if work == approval.judgement().step.work => Decision::Approve,
             other => other,
         };
         // Edits are accepted from now on where they could be remembered.
         let accepts_edits = !grants.is_empty()
-            && held.judgement().change().is_some()
+            && approval.judgement().change().is_some()
             && matches!(decision, Decision::AcceptPlan { mode: ApprovalMode::Edits, .. });
         let yes = accepts_edits
             || matches!(
                 decision,
                 Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_)
             );
-        if yes && self.is_stale(&held, scene) {
-            self.batch.todo.push_front(held.judgement().step.clone());
-            return self.advance(scene);
+        if yes && self.is_stale(&approval, cx) {
+            self.batch.todo.push_front(approval.judgement().step.clone());
+            return self.advance(cx);
         }
         match decision {
-            Decision::Approve => self.run(held.approve_named(), None),
-            Decision::ApproveAll { .. } => self.run(held.approve(), None),
+            Decision::Approve => self.run(approval.approve_named(), None),
+            Decision::ApproveAll { .. } => self.run(approval.approve(), None),
             Decision::AcceptPlan { mode, .. } if accepts_edits => {
                 self.side_effects.push(SideEffect::SetApprovalMode(mode));
-                self.run(held.approve(), None)
+                self.run(approval.approve(), None)
             }
             Decision::Remember(scope) => {
                 for grant in grants.into_iter().map(Box::new) {
                     self.side_effects.push(SideEffect::Remember { grant, scope });
                 }
-                self.run(held.approve(), None)
+                self.run(approval.approve(), None)
             }
-            Decision::Edit(work) => self.run_edited(held.judgement(), work, scene),
-            Decision::Trust if trust::is_given(held.judgement(), scene) => {
-                self.batch.todo.push_front(held.judgement().step.clone());
-                self.advance(scene)
+            Decision::Edit(work) => self.run_edited(approval.judgement(), work, cx),
+            Decision::Trust if trust::is_given(approval.judgement(), cx) => {
+                self.batch.todo.push_front(approval.judgement().step.clone());
+                self.advance(cx)
             }
             Decision::NotAsked { .. }
             | Decision::Reject { .. }
@@ -126,23 +126,23 @@ impl Turn {
             | Decision::Fill { .. }
             | Decision::TrustParent
             | Decision::WithoutSandbox
-            | Decision::Stop => self.reject_step(&held, decision, scene),
+            | Decision::Stop => self.reject_step(&approval, decision, cx),
         }
     }
 
     /// Records a step as rejected by a decision that is no approval of it.
     pub(super) fn reject_step(
         &mut self,
-        held: &NeedsApproval,
+        approval: &NeedsApproval,
         decision: Decision,
-        scene: PolicyContext<'_>,
+        cx: PolicyContext<'_>,
     ) -> TurnAction {
         let is_stop = decision == Decision::Stop;
         let note = match decision {
-            Decision::NotAsked { remedy } => words::NOT_ASKED.with("remedy", remedy),
+            Decision::NotAsked { remedy } => phrases::NOT_ASKED.with("remedy", remedy),
             // An answer to a step that was not a question is not an approval.
             Decision::Reject { word: Some(word) } | Decision::Answer { text: word } => {
-                words::DECLINED_WORD.with("word", word)
+                phrases::DECLINED_WORD.with("word", word)
             }
             Decision::Reject { word: None }
             | Decision::Choose { .. }
@@ -156,34 +156,34 @@ impl Turn {
             | Decision::AcceptPlan { .. }
             | Decision::Fill { .. }
             | Decision::WithoutSandbox
-            | Decision::Stop => words::DECLINED.into(),
+            | Decision::Stop => phrases::DECLINED.into(),
         };
-        self.record_not_run(held.judgement(), Outcome::Declined, Some(note));
+        self.record_not_run(approval.judgement(), Outcome::Declined, Some(note));
         if is_stop {
-            self.stop_batch(scene);
+            self.stop_batch(cx);
             return self.end(TurnOutcome::Stopped);
         }
-        self.skip_rest(words::SKIPPED, scene);
-        self.advance(scene)
+        self.skip_rest(phrases::SKIPPED, cx);
+        self.advance(cx)
     }
 
     /// A step the user edited is judged like any other; the user has already approved it.
     pub(super) fn run_edited(
         &mut self,
-        original: &Judgement,
-        work: StepAction,
-        scene: PolicyContext<'_>,
+        judgement: &Judgement,
+        action: StepAction,
+        cx: PolicyContext<'_>,
     ) -> TurnAction {
-        let instead_of = original.step.work.clone();
-        let step = Step { work, ..original.step.clone() };
-        match safety::assess(step, scene) {
+        let instead_of = judgement.step.work.clone();
+        let step = Step { work: action, ..judgement.step.clone() };
+        match safety::assess(step, cx) {
             Verdict::Run(cleared) => self.run(cleared, Some(instead_of)),
             Verdict::Ask(held) => self.run(held.approve(), Some(instead_of)),
             Verdict::Refuse(refused) => {
-                let note = words::EDITED.with("step", instead_of.short_line());
+                let note = phrases::EDITED.with("step", instead_of.short_line());
                 self.record_not_run(refused.judgement(), Outcome::Refused, Some(note));
-                self.skip_rest(words::SKIPPED, scene);
-                self.advance(scene)
+                self.skip_rest(phrases::SKIPPED, cx);
+                self.advance(cx)
             }
         }
     }

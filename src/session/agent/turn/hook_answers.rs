@@ -29,18 +29,18 @@ impl BatchAdvice {
     }
 
     /// Adds what hooks say of a step to its result.
-    pub(super) fn add_context(&self, seen: &mut Observation) {
-        let id = seen.step.id.clone();
+    pub(super) fn add_context(&self, observation: &mut Observation) {
+        let id = observation.step.id.clone();
         for advice in self.of(&id).filter(|advice| !advice.context.is_empty()) {
-            add_note(seen, phrases::TELLS_MODEL.with("text", advice.context.as_str()));
+            add_note(observation, phrases::TELLS_MODEL.with("text", advice.context.as_str()));
         }
     }
 }
 
 /// Adds a sentence to the note of a result.
-pub fn add_note(seen: &mut Observation, note: LocalizedText) {
-    seen.note = Some(match seen.note.take() {
-        Some(before) => words::EDITED_AND.with("edited", before).with("note", note),
-        None => note,
+pub fn add_note(observation: &mut Observation, text: LocalizedText) {
+    observation.note = Some(match observation.note.take() {
+        Some(before) => words::EDITED_AND.with("edited", before).with("note", text),
+        None => text,
     });
 }

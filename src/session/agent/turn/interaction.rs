@@ -3,7 +3,7 @@
 
 use super::{SideEffect, Turn, TurnAction, Waiting, transcript};
 use avocet_core::i18n::LocalizedText;
-use avocet_core::i18n::agent as words;
+use avocet_core::i18n::agent as phrases;
 use avocet_core::protocol::{
     ApprovalMode, Decision, Event, Observation, Outcome, PlanItem, Question, TurnOutcome,
 };
@@ -23,11 +23,7 @@ pub(super) fn fault_of(judged: &Judgement) -> Option<LocalizedText> {
 }
 
 impl Turn {
-    pub(super) fn interact(
-        &mut self,
-        cleared: &ClearedStep,
-        scene: PolicyContext<'_>,
-    ) -> TurnAction {
+    pub(super) fn interact(&mut self, cleared: &ClearedStep, cx: PolicyContext<'_>) -> TurnAction {
         let judged = cleared.judgement();
         match &judged.task {
             Some(ToolTask::Ask(choice)) => {
@@ -43,15 +39,17 @@ impl Turn {
             }
             Some(ToolTask::Plan(items)) => {
                 self.emit(Event::Plan { items: items.clone() });
-                if scene.policy.approval == ApprovalMode::Plan {
+                if cx.policy.approval == ApprovalMode::Plan {
                     self.waiting = Waiting::Plan { judged: Box::new(judged.clone()) };
-                    let (step, items) = (judged.step.id.clone(), items.clone());
+                    let step = judged.step.id.clone();
+                    let items = items.clone();
+
                     return TurnAction::Ask(Box::new(Question::Plan { step, items }));
                 }
                 self.record_answer(judged, String::new(), None);
-                self.advance(scene)
+                self.advance(cx)
             }
-            _ => self.advance(scene),
+            _ => self.advance(cx),
         }
     }
 
@@ -60,7 +58,7 @@ impl Turn {
         &mut self,
         judged: &Judgement,
         decision: Decision,
-        scene: PolicyContext<'_>,
+        cx: PolicyContext<'_>,
     ) -> TurnAction {
         let answer = match (&decision, &judged.task) {
             (Decision::Answer { text }, _) => Some(text),
@@ -69,15 +67,15 @@ impl Turn {
         };
         if let Some(text) = answer {
             self.record_answer(judged, text.clone(), None);
-            return self.advance(scene);
+            return self.advance(cx);
         }
         let note = match decision {
             Decision::Stop => {
-                self.record_not_run(judged, Outcome::Declined, Some(words::UNANSWERED.into()));
-                self.stop_batch(scene);
+                self.record_not_run(judged, Outcome::Declined, Some(phrases::UNANSWERED.into()));
+                self.stop_batch(cx);
                 return self.end(TurnOutcome::Stopped);
             }
-            Decision::Reject { word: Some(word) } => words::UNANSWERED_WORD.with("word", word),
+            Decision::Reject { word: Some(word) } => phrases::UNANSWERED_WORD.with("word", word),
             Decision::NotAsked { remedy } => remedy,
             Decision::Reject { word: None }
             | Decision::Answer { .. }
@@ -91,11 +89,11 @@ impl Turn {
             | Decision::ApproveAll { .. }
             | Decision::AcceptPlan { .. }
             | Decision::Remember(_)
-            | Decision::Edit(_) => words::UNANSWERED.into(),
+            | Decision::Edit(_) => phrases::UNANSWERED.into(),
         };
         self.record_not_run(judged, Outcome::Declined, Some(note));
-        self.skip_rest(words::SKIPPED, scene);
-        self.advance(scene)
+        self.skip_rest(phrases::SKIPPED, cx);
+        self.advance(cx)
     }
 
     /// Applies the user's decision about the plan. After a refusal without a word the user says
@@ -104,16 +102,16 @@ impl Turn {
         &mut self,
         judged: &Judgement,
         decision: Decision,
-        scene: PolicyContext<'_>,
+        cx: PolicyContext<'_>,
     ) -> TurnAction {
         match decision {
-            Decision::Approve => self.accept_plan(judged, ApprovalMode::Ask, None, scene),
-            Decision::AcceptPlan { mode, items } => self.accept_plan(judged, mode, items, scene),
+            Decision::Approve => self.accept_plan(judged, ApprovalMode::Ask, None, cx),
+            Decision::AcceptPlan { mode, items } => self.accept_plan(judged, mode, items, cx),
             Decision::Answer { text: word } | Decision::Reject { word: Some(word) } => {
-                let note = words::PLAN_REFUSED_WORD.with("word", word);
+                let note = phrases::PLAN_REFUSED_WORD.with("word", word);
                 self.record_not_run(judged, Outcome::Declined, Some(note));
-                self.skip_rest(words::SKIPPED, scene);
-                self.advance(scene)
+                self.skip_rest(phrases::SKIPPED, cx);
+                self.advance(cx)
             }
             Decision::Reject { word: None }
             | Decision::NotAsked { .. }
@@ -127,8 +125,8 @@ impl Turn {
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)
             | Decision::Edit(_) => {
-                self.record_not_run(judged, Outcome::Declined, Some(words::PLAN_REFUSED.into()));
-                self.stop_batch(scene);
+                self.record_not_run(judged, Outcome::Declined, Some(phrases::PLAN_REFUSED.into()));
+                self.stop_batch(cx);
                 self.end(TurnOutcome::Stopped)
             }
         }
@@ -139,31 +137,36 @@ impl Turn {
         &mut self,
         judged: &Judgement,
         mode: ApprovalMode,
-        edited: Option<Vec<PlanItem>>,
-        scene: PolicyContext<'_>,
+        plan_items: Option<Vec<PlanItem>>,
+        cx: PolicyContext<'_>,
     ) -> TurnAction {
-        let note = match edited.filter(|items| !items.is_empty()) {
-            None => words::PLAN_ACCEPTED.into(),
+        let note = match plan_items.filter(|items| !items.is_empty()) {
+            None => phrases::PLAN_ACCEPTED.into(),
             Some(items) => {
                 let lines: Vec<String> = items.iter().map(PlanItem::line).collect();
                 self.emit(Event::Plan { items });
-                words::PLAN_EDITED.with("plan", lines.join("\n"))
+                phrases::PLAN_EDITED.with("plan", lines.join("\n"))
             }
         };
         let mode = if mode == ApprovalMode::Plan { ApprovalMode::Ask } else { mode };
         self.side_effects.push(SideEffect::SetApprovalMode(mode));
         self.record_answer(judged, String::new(), Some(note));
-        self.skip_rest(words::SKIPPED, scene);
-        self.advance(scene)
+        self.skip_rest(phrases::SKIPPED, cx);
+        self.advance(cx)
     }
 
-    fn record_answer(&mut self, judged: &Judgement, text: String, note: Option<LocalizedText>) {
-        let mut seen = Observation {
+    fn record_answer(
+        &mut self,
+        judged: &Judgement,
+        text: String,
+        localized_text: Option<LocalizedText>,
+    ) {
+        let mut observation = Observation {
             exit_code: Some(0),
             stdout: text,
-            ..transcript::not_run_observation(judged, Outcome::Ran, note)
+            ..transcript::not_run_observation(judged, Outcome::Ran, localized_text)
         };
-        self.count(&mut seen);
-        self.record(seen);
+        self.count(&mut observation);
+        self.record(observation);
     }
 }

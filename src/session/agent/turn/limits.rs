@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 
-use avocet_core::i18n::{LocalizedText, agent as words};
+use avocet_core::i18n::{LocalizedText, agent as phrases};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{Observation, Outcome, SandboxStatus, Step, ToolCall};
 
@@ -77,29 +77,29 @@ impl TurnLimits {
     /// The reason to pause before this step, or before the next model call.
     pub fn pause_reason(
         &self,
-        next: Option<&Step>,
+        step: Option<&Step>,
         sandbox: SandboxStatus,
         budget: &Budget,
     ) -> Option<LocalizedText> {
         if self.repeats >= LOOP {
-            return Some(words::SAME_STEP.with("step", self.last_line.as_str()));
+            return Some(phrases::SAME_STEP.with("step", self.last_line.as_str()));
         }
         let most_stale = if self.is_small_model { STALE_IF_SMALL } else { STALE };
         if self.stale >= most_stale {
-            return Some(words::NO_PROGRESS.into());
+            return Some(phrases::NO_PROGRESS.into());
         }
         let most = self.most_steps(sandbox, budget).filter(|most| self.steps >= *most);
-        most.filter(|_| next.is_some()).map(|_| words::LIMIT.with("n", self.steps))
+        most.filter(|_| step.is_some()).map(|_| phrases::LIMIT.with("n", self.steps))
     }
 
     /// Counts a step by its result; true if the same came just before. Reading what is still at
     /// work is waiting, and counts as nothing.
-    pub fn record_outcome(&mut self, seen: &Observation) -> bool {
-        if seen.is_pending {
+    pub fn record_outcome(&mut self, observation: &Observation) -> bool {
+        if observation.is_pending {
             return false;
         }
         self.steps += 1;
-        let Observation { step, stdout, stderr, exit_code, outcome, risk, .. } = seen;
+        let Observation { step, stdout, stderr, exit_code, outcome, risk, .. } = observation;
         let time = step.requires.timeout_s;
         let work = serde_json::to_string(&(&step.work, &step.cwd, time)).unwrap_or_default();
         let output = (without_durations(stdout), without_durations(stderr));

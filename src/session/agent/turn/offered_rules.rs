@@ -13,13 +13,13 @@ pub fn joined_rules(grants: &[Grant]) -> Option<String> {
 
 /// What they cover, each sentence once.
 pub fn joined_coverage(grants: &[Grant], folder: &Path) -> Vec<LocalizedText> {
-    let mut says: Vec<LocalizedText> = Vec::new();
+    let mut texts: Vec<LocalizedText> = Vec::new();
     for grant in grants {
         for say in safety::describe_coverage(&grant.rule, Some(&grant.terms), folder) {
-            if !says.contains(&say) {
-                says.push(say);
+            if !texts.contains(&say) {
+                texts.push(say);
             }
         }
     }
-    says
+    texts
 }

@@ -17,16 +17,16 @@ pub struct RemainingSteps {
 }
 
 impl RemainingSteps {
-    pub fn assess(todo: &VecDeque<Step>, scene: PolicyContext<'_>) -> RemainingSteps {
-        let mut ahead = RemainingSteps::default();
-        for step in todo {
-            let verdict = safety::assess(step.clone(), scene);
+    pub fn assess(steps: &VecDeque<Step>, cx: PolicyContext<'_>) -> RemainingSteps {
+        let mut remaining_steps = RemainingSteps::default();
+        for step in steps {
+            let verdict = safety::assess(step.clone(), cx);
             if matches!(verdict, Verdict::Ask(_)) {
-                ahead.asking.push(step.id.clone());
+                remaining_steps.asking.push(step.id.clone());
             }
-            ahead.steps.push(verdict.judgement().clone());
+            remaining_steps.steps.push(verdict.judgement().clone());
         }
-        ahead
+        remaining_steps
     }
 
     /// The number of questions that are still to come.
@@ -65,8 +65,8 @@ pub struct Preapproved(Vec<Judgement>);
 
 impl Preapproved {
     /// True if the approval covers the step as judged now.
-    pub fn covers(&self, now: &Judgement) -> bool {
-        self.0.iter().any(|shown| shown.step == now.step && !is_worse(now, shown))
+    pub fn covers(&self, judgement: &Judgement) -> bool {
+        self.0.iter().any(|shown| shown.step == judgement.step && !is_worse(judgement, shown))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -79,18 +79,22 @@ impl Preapproved {
     }
 }
 
-fn is_worse(now: &Judgement, shown: &Judgement) -> bool {
+fn is_worse(now: &Judgement, judgement: &Judgement) -> bool {
     // The same rule may raise another argument now, such as one that became a link.
-    let is_shown = |now: &Reason| {
-        shown.risk.reasons.iter().any(|known| (&known.rule, known.arg) == (&now.rule, now.arg))
+    let is_shown = |reason: &Reason| {
+        judgement
+            .risk
+            .reasons
+            .iter()
+            .any(|known| (&known.rule, known.arg) == (&reason.rule, reason.arg))
     };
     !now.risk.can_batch_approve()
-        || now.risk.tier > shown.risk.tier
-        || !now.risk.effects.iter().all(|effect| shown.risk.effects.contains(effect))
+        || now.risk.tier > judgement.risk.tier
+        || !now.risk.effects.iter().all(|effect| judgement.risk.effects.contains(effect))
         || !now.risk.reasons.iter().all(is_shown)
         // Another file with the same name, or the same name from another place.
-        || now.program != shown.program
-        || now.cwd != shown.cwd
+        || now.program != judgement.program
+        || now.cwd != judgement.cwd
         // Another file, or the same file with other content.
-        || now.change() != shown.change()
+        || now.change() != judgement.change()
 }

@@ -2,7 +2,7 @@
 //! file, and verifies that a file is still the one the user approved a change of.
 
 use super::Turn;
-use avocet_core::i18n::agent as words;
+use avocet_core::i18n::agent as phrases;
 use avocet_core::protocol::{Event, Notice, Observation, Requires, Step};
 use avocet_safety::{self as safety, NeedsApproval, PolicyContext};
 
@@ -11,7 +11,8 @@ impl Turn {
     /// judged like any other.
     pub(super) fn check_step(&mut self) -> Option<Step> {
         let work = self.start.check.clone()?;
-        let changed = |seen: &&Observation| seen.change.is_some() && seen.succeeded();
+        let changed =
+            |observation: &&Observation| observation.change.is_some() && observation.succeeded();
         if self.batch.check_id.is_some()
             || !self.batch.observations.iter().any(|seen| changed(&seen))
         {
@@ -22,28 +23,29 @@ impl Turn {
         self.batch.total += 1;
         self.batch.check_id = Some(id.clone());
         (self.batch.why, self.batch.expected) = (String::new(), String::new());
-        let say = words::CHECKS.with("command", work.short_line());
+        let say = phrases::CHECKS.with("command", work.short_line());
         self.emit(Event::Notice(Notice::info(say)));
         Some(Step { id, work, requires: Requires::default(), cwd: None })
     }
 
     /// Tells the model that a result is from the check, which it did not request.
-    pub(super) fn mark_check(&self, seen: &mut Observation) {
-        if self.batch.check_id.as_ref() == Some(&seen.step.id) && seen.note.is_none() {
-            seen.note = Some(words::CHECKED.into());
+    pub(super) fn mark_check(&self, observation: &mut Observation) {
+        if self.batch.check_id.as_ref() == Some(&observation.step.id) && observation.note.is_none()
+        {
+            observation.note = Some(phrases::CHECKED.into());
         }
     }
 
     /// True if the approved file has changed in the meantime: the user is asked again, with the
     /// change as it would be now.
-    pub(super) fn is_stale(&mut self, held: &NeedsApproval, scene: PolicyContext<'_>) -> bool {
-        let judged = held.judgement();
+    pub(super) fn is_stale(&mut self, approval: &NeedsApproval, cx: PolicyContext<'_>) -> bool {
+        let judged = approval.judgement();
         let Some(shown) = judged.change() else { return false };
-        let now = safety::assess(judged.step.clone(), scene);
+        let now = safety::assess(judged.step.clone(), cx);
         if now.judgement().change() == Some(shown) {
             return false;
         }
-        let say = words::CHANGED_MEANWHILE.with("path", shown.path.as_str());
+        let say = phrases::CHANGED_MEANWHILE.with("path", shown.path.as_str());
         self.emit(Event::Notice(Notice::warning(say)));
         true
     }

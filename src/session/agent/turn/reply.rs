@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use super::transcript::{CalledStep, OpenCall};
 use super::{Batch, PausedBefore, Turn, TurnAction, transcript};
-use avocet_core::i18n::{Lang, LocalizedText, Phrase, agent as words, protocol};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, agent as phrases, protocol};
 use avocet_core::protocol::reply::{
-    MOST_COMMANDS, NativeStep, ParsedReply, Proposal, Reply, ReplyRepair, TextCall, TextCalls,
+    MAX_COMMANDS, NativeStep, ParsedReply, Proposal, Reply, ReplyRepair, TextCall, TextCalls,
     call_answer, is_thought, is_translated, object_arguments, object_input, read, read_call,
     text_calls, tool_name, wire_name,
 };
@@ -51,10 +51,10 @@ impl Turn {
                 calls.push(OpenCall { id, name, becomes: CalledStep::Thought });
                 continue;
             }
-            let read = if index < MOST_COMMANDS {
+            let read = if index < MAX_COMMANDS {
                 read_call(call)
             } else {
-                Err(protocol::TOO_MANY.with("count", index + 1).with("most", MOST_COMMANDS))
+                Err(protocol::TOO_MANY.with("count", index + 1).with("most", MAX_COMMANDS))
             };
             let becomes = match read {
                 Ok(NativeStep { work, cwd, requires }) => {
@@ -87,10 +87,10 @@ impl Turn {
     /// None of the calls can be read: the model gets their errors.
     fn handle_faulty_calls(
         &mut self,
-        fault: LocalizedText,
+        text: LocalizedText,
         context: PolicyContext<'_>,
     ) -> TurnAction {
-        self.emit(Event::Repairing { fault });
+        self.emit(Event::Repairing { fault: text });
         self.transcript.close_calls();
         match self.pause_reason(None, context) {
             Some(why) => self.ask_to_continue(why, PausedBefore::Call),
@@ -103,10 +103,10 @@ impl Turn {
     pub(super) fn record_fault(
         &mut self,
         judged: &Judgement,
-        fault: LocalizedText,
+        text: LocalizedText,
         context: PolicyContext<'_>,
     ) -> TurnAction {
-        let mut seen = transcript::not_run_observation(judged, Outcome::NotStarted, Some(fault));
+        let mut seen = transcript::not_run_observation(judged, Outcome::NotStarted, Some(text));
         seen.stdout = safety::tools::describe_form(judged.step.work.tool());
         self.count(&mut seen);
         self.record(seen);
@@ -182,15 +182,15 @@ impl Turn {
     /// Nothing came, or only a thought: asked for once more.
     fn handle_empty(&mut self, reply: &ModelReply) -> TurnAction {
         let thought = !reply.reasoning().trim().is_empty();
-        self.ask_again(if thought { words::ONLY_THOUGHT } else { words::EMPTY_REPLY })
+        self.ask_again(if thought { phrases::ONLY_THOUGHT } else { phrases::EMPTY_REPLY })
     }
 
-    fn ask_again(&mut self, fault: Phrase) -> TurnAction {
+    fn ask_again(&mut self, phrase: Phrase) -> TurnAction {
         if self.transcript.is_repairing() {
-            return self.end(TurnOutcome::Failed { why: fault.into() });
+            return self.end(TurnOutcome::Failed { why: phrase.into() });
         }
-        self.transcript.add_repair("", &fault.into());
-        self.emit(Event::Repairing { fault: fault.into() });
+        self.transcript.add_repair("", &phrase.into());
+        self.emit(Event::Repairing { fault: phrase.into() });
         self.call_model()
     }
 
@@ -234,8 +234,8 @@ impl Turn {
                 if let Some(message) = transcript::prose_answer(&reading) =>
             {
                 self.transcript.add_chat(&message);
-                let prose = ModelMessage { message, markdown: true, ..ModelMessage::default() };
-                self.finish_chat(prose)
+                let message = ModelMessage { message, markdown: true, ..ModelMessage::default() };
+                self.finish_chat(message)
             }
             ParsedReply::Invalid { .. } | ParsedReply::Fallback { .. } => {
                 self.handle_invalid(&reading, &text)
@@ -246,7 +246,7 @@ impl Turn {
     fn handle_valid(
         &mut self,
         reply: Reply,
-        found: ReplyRepair,
+        repair: ReplyRepair,
         context: PolicyContext<'_>,
     ) -> TurnAction {
         match reply {
@@ -254,10 +254,10 @@ impl Turn {
             Reply::Chat { message, suggestions, .. }
                 if message.trim().is_empty() && suggestions.is_empty() =>
             {
-                self.ask_again(words::EMPTY_REPLY)
+                self.ask_again(phrases::EMPTY_REPLY)
             }
             Reply::Error { message } if message.trim().is_empty() => {
-                self.ask_again(words::EMPTY_REPLY)
+                self.ask_again(phrases::EMPTY_REPLY)
             }
             Reply::Chat { message, markdown, suggestions } => {
                 self.transcript.add_chat(&message);
@@ -280,7 +280,7 @@ impl Turn {
             }
             Reply::Cmd { message, cwd, commands, expected } => {
                 let batch = Batch { why: message, expected, ..Batch::default() };
-                self.start_batch(batch, cwd, commands, found, context)
+                self.start_batch(batch, cwd, commands, repair, context)
             }
         }
     }
@@ -296,46 +296,46 @@ impl Turn {
         id
     }
 
-    fn emit_message(&mut self, replied: ModelMessage) {
-        self.emit(Event::Replied(replied));
+    fn emit_message(&mut self, message: ModelMessage) {
+        self.emit(Event::Replied(message));
     }
 
     /// An incomplete reply is shown, and none of it is run. One that became too long goes on, once.
     fn finish_truncated(
         &mut self,
         message: String,
-        cut: Truncation,
-        broken_by: Option<LocalizedText>,
+        truncation: Truncation,
+        text: Option<LocalizedText>,
     ) -> TurnAction {
-        let goes_on = cut == Truncation::Length && !self.transcript.is_repairing();
+        let goes_on = truncation == Truncation::Length && !self.transcript.is_repairing();
         self.transcript.forget_repair();
         if goes_on {
-            self.transcript.add_repair(&message, &words::CUT_GO_ON.into());
+            self.transcript.add_repair(&message, &phrases::CUT_GO_ON.into());
         } else if !message.is_empty() {
             self.transcript.add_chat(&message);
         }
         self.emit_message(ModelMessage {
             message,
             markdown: true,
-            cut: Some(cut),
+            cut: Some(truncation),
             ..ModelMessage::default()
         });
         if goes_on {
-            self.emit(Event::Repairing { fault: words::CUT_GO_ON.into() });
+            self.emit(Event::Repairing { fault: phrases::CUT_GO_ON.into() });
             return self.call_model();
         }
-        let why = match cut {
+        let why = match truncation {
             Truncation::Cancelled => {
                 self.transcript.add_cancelled();
                 return self.end(TurnOutcome::Cancelled);
             }
-            Truncation::Broken => words::CUT_BROKEN,
-            Truncation::Length => words::CUT_LENGTH,
-            Truncation::Filtered => words::CUT_FILTERED,
-            Truncation::Repeated => words::CUT_REPEATED,
+            Truncation::Broken => phrases::CUT_BROKEN,
+            Truncation::Length => phrases::CUT_LENGTH,
+            Truncation::Filtered => phrases::CUT_FILTERED,
+            Truncation::Repeated => phrases::CUT_REPEATED,
         };
-        let why = match broken_by {
-            Some(error) => words::CUT_BY.with("why", error),
+        let why = match text {
+            Some(error) => phrases::CUT_BY.with("why", error),
             None => why.into(),
         };
         self.end(TurnOutcome::Failed { why })
@@ -343,9 +343,9 @@ impl Turn {
 
     /// Asks once more. If that is broken too, the message of the first is shown, but the turn has
     /// failed.
-    fn handle_invalid(&mut self, reading: &ParsedReply, text: &str) -> TurnAction {
-        let fault = reading.error().unwrap_or_else(|| words::CUT_BROKEN.into());
-        let message = transcript::readable_part(reading, text);
+    fn handle_invalid(&mut self, reply: &ParsedReply, text: &str) -> TurnAction {
+        let fault = reply.error().unwrap_or_else(|| phrases::CUT_BROKEN.into());
+        let message = transcript::readable_part(reply, text);
         if !self.transcript.is_repairing() {
             self.first_message = message;
             self.transcript.add_repair(text, &fault);
@@ -357,22 +357,22 @@ impl Turn {
             self.transcript.add_chat(&message);
             self.emit_message(ModelMessage { message, markdown: true, ..ModelMessage::default() });
         }
-        self.end(TurnOutcome::Failed { why: words::UNREADABLE.with("fault", fault) })
+        self.end(TurnOutcome::Failed { why: phrases::UNREADABLE.with("fault", fault) })
     }
 
     fn start_batch(
         &mut self,
         mut batch: Batch,
         cwd: Option<String>,
-        mut commands: Vec<Proposal>,
-        found: ReplyRepair,
+        mut proposals: Vec<Proposal>,
+        repair: ReplyRepair,
         context: PolicyContext<'_>,
     ) -> TurnAction {
-        commands.iter_mut().for_each(|proposal| mend_input(&mut proposal.work));
-        self.transcript.add_cmd(&batch.why, cwd.as_deref(), &commands);
-        for mut proposal in commands {
+        proposals.iter_mut().for_each(|proposal| mend_input(&mut proposal.work));
+        self.transcript.add_cmd(&batch.why, cwd.as_deref(), &proposals);
+        for mut proposal in proposals {
             // A repaired reply is never acted on without a question.
-            proposal.requires.confirm |= found == ReplyRepair::Repaired;
+            proposal.requires.confirm |= repair == ReplyRepair::Repaired;
             let id = self.take_step_id();
             let Proposal { work, requires, cwd: own } = proposal;
             let cwd = own.or_else(|| cwd.clone());
@@ -397,7 +397,7 @@ impl Turn {
             |step: &Step| matches!(safety::assess(step.clone(), context), Verdict::Refuse(_));
         let ahead = self.batch.todo.iter().enumerate().skip(1).find(|(_, step)| refused(step));
         let Some((index, step)) = ahead else { return };
-        let say = words::REFUSED_AHEAD
+        let say = phrases::REFUSED_AHEAD
             .with("number", index + 1)
             .with("of", self.batch.total)
             .with("step", step.work.short_line());
@@ -430,8 +430,8 @@ fn mend_arguments(block: &mut ContentBlock) {
 }
 
 /// The same in the JSON dialect. What has no field of its own is a fault of form.
-fn mend_input(work: &mut StepAction) {
-    if let StepAction::Tool { name, input } = work
+fn mend_input(action: &mut StepAction) {
+    if let StepAction::Tool { name, input } = action
         && let Some(object) =
             object_input(input, Some(safety::tools::sole_field(name).unwrap_or("input")))
     {
@@ -440,9 +440,9 @@ fn mend_input(work: &mut StepAction) {
 }
 
 /// What a model reads of a call that cannot be read.
-fn describe_fault(tool: &str, fault: &LocalizedText, is_again: bool) -> String {
+fn describe_fault(tool: &str, text: &LocalizedText, is_again: bool) -> String {
     let form = safety::tools::describe_form(tool);
-    let again = if is_again { words::REPEATED.en } else { "" };
-    let said = [fault.text(Lang::En).as_str(), &form, again].map(str::to_owned);
+    let again = if is_again { phrases::REPEATED.en } else { "" };
+    let said = [text.text(Lang::En).as_str(), &form, again].map(str::to_owned);
     said.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }

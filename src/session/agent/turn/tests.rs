@@ -455,7 +455,7 @@ fn an_edit_is_reported_even_when_the_step_timed_out() {
     bench.proposes(&["git add ."]);
     let action = bench.decides(Decision::Edit(StepAction::exec("git", &["add", "a"])));
     let mut seen = ran(action, None, Outcome::TimedOut);
-    seen.note = Some(words::DECLINED.into());
+    seen.note = Some(phrases::DECLINED.into());
     bench.next(TurnInput::Observed(seen));
     let seen = bench.observations().next().expect("one");
     assert_eq!(seen.outcome, Outcome::TimedOut);

@@ -57,15 +57,15 @@ pub enum CalledStep {
 
 impl TurnMessages {
     pub fn new(words: &str, images: Vec<Image>, dialect: Dialect) -> TurnMessages {
-        let mut kept = TurnRecord::default();
-        kept.add_user(words);
-        kept.add_images(&images);
+        let mut record = TurnRecord::default();
+        record.add_user(words);
+        record.add_images(&images);
         let mut message = Message::user(words);
         message.blocks.extend(images.into_iter().map(ContentBlock::Image));
         TurnMessages {
             dialect,
             messages: vec![message],
-            record: kept,
+            record,
             before_repair: None,
             open_calls: Vec::new(),
             knows_exec: false,
@@ -363,18 +363,18 @@ fn add_exec_form(
 }
 
 /// The arguments of `exec` that do the same as a line of one plain command.
-fn exec_form(seen: &Observation) -> Option<Value> {
-    let StepAction::Exec { program, args } = &seen.step.work else { return None };
+fn exec_form(observation: &Observation) -> Option<Value> {
+    let StepAction::Exec { program, args } = &observation.step.work else { return None };
     let line = parse::shell_line(program, args)?;
-    let is_plain = seen.outcome == Outcome::Ran && !line.contains("&&");
+    let is_plain = observation.outcome == Outcome::Ran && !line.contains("&&");
     let command = parse::split_simple_command(line).filter(|_| is_plain)?;
     Some(json!({ "program": command.program, "args": command.args }))
 }
 
 /// The readable part of an answer that is not acted on: the message of a reply, or prose. Raw JSON
 /// is never shown; `None` if there is nothing else.
-pub fn readable_part(reading: &ParsedReply, text: &str) -> Option<String> {
-    let message = match reading {
+pub fn readable_part(parsed_reply: &ParsedReply, text: &str) -> Option<String> {
+    let message = match parsed_reply {
         ParsedReply::Valid { reply, .. } => match reply {
             Reply::Chat { message, .. } | Reply::Cmd { message, .. } | Reply::Error { message } => {
                 Some(message.clone())
@@ -391,8 +391,8 @@ pub fn readable_part(reading: &ParsedReply, text: &str) -> Option<String> {
 
 /// Prose that is an answer although it is not the protocol: JSON that was asked for gets a
 /// fence. `None`: a reply was begun and broke, or the model repeats what it was sent.
-pub fn prose_answer(reading: &ParsedReply) -> Option<String> {
-    let ParsedReply::Fallback { text } = reading else { return None };
+pub fn prose_answer(reply: &ParsedReply) -> Option<String> {
+    let ParsedReply::Fallback { text } = reply else { return None };
     let text = text.trim();
     let is_json = serde_json::from_str::<Value>(text).is_ok();
     let is_begun = text.starts_with(['{', '`']) && has_open_json(text);
@@ -421,7 +421,9 @@ pub fn ends_in_its_message(text: &str) -> bool {
     let text = text.trim_end();
     let Some(begin) = text.find('{').filter(|_| !text.ends_with(['}', '`'])) else { return false };
     // Where the string begins that is open.
-    let (mut open, mut is_escaped) = (None, false);
+    let mut open = None;
+    let mut is_escaped = false;
+
     for (at, c) in text.char_indices().skip_while(|(at, _)| *at < begin) {
         match c {
             _ if is_escaped => is_escaped = false,
@@ -444,11 +446,11 @@ fn text_before_json(text: &str) -> &str {
 pub fn not_run_observation(
     judged: &Judgement,
     outcome: Outcome,
-    note: Option<LocalizedText>,
+    text: Option<LocalizedText>,
 ) -> Observation {
     let cwd = judged.cwd.display().to_string();
     let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
-    Observation { note, ..seen }
+    Observation { note: text, ..seen }
 }
 
 /// A step as the protocol writes it, with a folder of its own.
@@ -460,24 +462,21 @@ fn proposal_json(proposal: &Proposal) -> Value {
     json
 }
 
-fn action_json(work: &StepAction) -> Value {
-    match work {
+fn action_json(action: &StepAction) -> Value {
+    match action {
         StepAction::Exec { program, args } => json!({ "program": program, "args": args }),
         StepAction::Tool { name, input } => json!({ "tool": name, "input": input }),
         StepAction::Shell { line } => json!({ "line": line }),
     }
 }
 /// Why a program cannot be started at all; `None` if it exists, or if the step is not a program.
-pub fn missing_program_reason(
-    judged: &Judgement,
-    scene: PolicyContext<'_>,
-) -> Option<LocalizedText> {
+pub fn missing_program_reason(judged: &Judgement, cx: PolicyContext<'_>) -> Option<LocalizedText> {
     let StepAction::Exec { program, .. } = &judged.step.work else { return None };
     if judged.program.is_some() || program.contains('/') {
         return None;
     }
     let missing = exec::NOT_FOUND.with("program", program.as_str());
-    Some(match scene.world.untrusted_program_folder(program) {
+    Some(match cx.world.untrusted_program_folder(program) {
         None => missing,
         Some(folder) => exec::NOT_FOUND_HERE
             .with("program", program.as_str())

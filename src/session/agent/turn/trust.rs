@@ -5,15 +5,15 @@ use avocet_safety::{Judgement, PolicyContext, UNTRUSTED};
 
 /// The offer in the question, if trust would change the judgement. The caller adds the contents of
 /// the folder.
-pub fn offer(judged: &Judgement, scene: PolicyContext<'_>) -> Option<Box<TrustOffer>> {
-    let folder = scene.place.cwd.display().to_string();
-    (!scene.place.trusted && needs_trust(judged))
+pub fn offer(judged: &Judgement, cx: PolicyContext<'_>) -> Option<Box<TrustOffer>> {
+    let folder = cx.place.cwd.display().to_string();
+    (!cx.place.trusted && needs_trust(judged))
         .then(|| Box::new(TrustOffer { folder, ..TrustOffer::default() }))
 }
 
 /// Whether the required trust has been given.
-pub fn is_given(judged: &Judgement, scene: PolicyContext<'_>) -> bool {
-    scene.place.trusted && needs_trust(judged)
+pub fn is_given(judged: &Judgement, cx: PolicyContext<'_>) -> bool {
+    cx.place.trusted && needs_trust(judged)
 }
 
 fn needs_trust(judged: &Judgement) -> bool {

@@ -136,7 +136,10 @@ impl History {
     /// When a turn exceeds a limit, all earlier ones change to their short form at once, so that most
     /// requests begin with the previous one.
     pub(in crate::context) fn first_repeated(&self, most: usize) -> usize {
-        let (mut first, mut steps, mut bytes) = (0, 0, 0);
+        let mut first = 0;
+        let mut steps = 0;
+        let mut bytes = 0;
+
         for (at, past) in self.recent.iter().enumerate() {
             let own_bytes: usize = past.repeated.iter().map(Message::len).sum();
             let own_steps = past.steps();

@@ -13,8 +13,8 @@ use super::daemons::DaemonRule;
 use super::{MARK, StepMark, limit};
 
 /// The most processes that are looked at, and bytes of an environment.
-const MOST: usize = 65_536;
-const ENVIRONMENT_MOST: u64 = 4 * 1024 * 1024;
+const MAX_PROCESSES: usize = 65_536;
+const MAX_ENVIRONMENT: u64 = 4 * 1024 * 1024;
 /// Bytes of a command line that are looked at.
 const COMMAND_LINE: u64 = 256 * 1024;
 
@@ -55,7 +55,9 @@ pub(super) fn sweep(
     let leader = leader.as_raw_nonzero().get();
     let marked = |pid: i32| killed.contains(&pid) || has_mark(pid, mark);
     stop_members(own, leader, marked, rule);
-    let (mut spared, mut daemons) = (BTreeSet::new(), BTreeSet::new());
+    let mut spared = BTreeSet::new();
+    let mut daemons = BTreeSet::new();
+
     let mut left = 0;
     // Parents come before their children, which a daemon keeps too.
     for process in members(&list_descendants(own), own, leader, marked) {
@@ -84,8 +86,10 @@ pub(super) fn sweep(
 /// Stops a step's processes, until no new one appears: a chain in which each starts the next and
 /// ends would outrun signals that kill what was listed.
 fn stop_members(own: i32, leader: i32, marked: impl Fn(i32) -> bool, rule: &DaemonRule) {
-    let (mut seen, mut spared, mut kept_groups) =
-        (BTreeSet::new(), BTreeSet::new(), BTreeSet::from([0]));
+    let mut seen = BTreeSet::new();
+    let mut spared = BTreeSet::new();
+    let mut kept_groups = BTreeSet::from([0]);
+
     // 0 where the session was made outside of this container.
     let ours = read_process(own).map_or(0, |own| own.session);
     let stop = |pid: i32| Pid::from_raw(pid).map(|pid| kill_process(pid, Signal::STOP));
@@ -193,9 +197,9 @@ pub(super) fn end_marked(leader: Option<Pid>, mark: &str) {
 /// The processes of this machine that carry a mark, and their threads.
 pub(super) fn marked_pids(mark: &str) -> (Vec<i32>, usize) {
     let its = all_processes().into_iter().filter(|one| !one.zombie && has_mark(one.pid, mark));
-    let its: Vec<Process> = its.collect();
-    let threads = its.iter().map(|process| process.threads.max(1)).sum();
-    (its.into_iter().map(|process| process.pid).collect(), threads)
+    let processes: Vec<Process> = its.collect();
+    let threads = processes.iter().map(|process| process.threads.max(1)).sum();
+    (processes.into_iter().map(|process| process.pid).collect(), threads)
 }
 
 /// Marks a step's leader, and what it started before that. Repeats until two looks find
@@ -217,7 +221,8 @@ pub(super) fn mark_early_processes(leader: Pid, mark: StepMark) {
         let all = list_descendants(own);
         may_fork.retain(|pid| {
             let listed = all.iter().find(|process| process.pid == *pid);
-            let may_fork = |one: &Process| !one.waits || one.threads > 1 && !held.contains(pid);
+            let may_fork =
+                |process: &Process| !process.waits || process.threads > 1 && !held.contains(pid);
             listed.is_some_and(may_fork)
         });
         let of = |pid: i32| all.iter().find(|process| process.pid == pid);
@@ -286,7 +291,9 @@ fn can_belong_to_step(pid: i32, mark: &str) -> bool {
     {
         return false;
     }
-    let (named, its) = (format!("{MARK}="), format!("{MARK}={mark}"));
+    let named = format!("{MARK}=");
+    let its = format!("{MARK}={mark}");
+
     let Some(rows) = environment(pid) else { return false };
     let mut rows = rows.split(|byte| *byte == 0).filter(|row| row.starts_with(named.as_bytes()));
     rows.all(|row| row == its.as_bytes())
@@ -294,12 +301,17 @@ fn can_belong_to_step(pid: i32, mark: &str) -> bool {
 
 /// A step's processes among all: below us, and in its session, marked, or the child
 /// of one that is.
-fn members(all: &[Process], own: i32, leader: i32, marked: impl Fn(i32) -> bool) -> Vec<Process> {
+fn members(
+    processes: &[Process],
+    own: i32,
+    leader: i32,
+    marked: impl Fn(i32) -> bool,
+) -> Vec<Process> {
     let mut out = Vec::new();
     let mut open = vec![(own, false)];
     let mut seen = BTreeSet::from([own]);
     while let Some((parent, member)) = open.pop() {
-        for process in all.iter().filter(|process| process.parent == parent) {
+        for process in processes.iter().filter(|process| process.parent == parent) {
             if !seen.insert(process.pid) {
                 continue;
             }
@@ -362,7 +374,7 @@ fn scan_descendants(own: i32) -> Vec<Process> {
     let mut open = vec![own];
     while let Some(parent) = open.pop() {
         for pid in children(parent) {
-            if seen.len() < MOST && seen.insert(pid) {
+            if seen.len() < MAX_PROCESSES && seen.insert(pid) {
                 out.extend(read_process(pid));
                 open.push(pid);
             }
@@ -384,7 +396,7 @@ fn children(parent: i32) -> BTreeSet<i32> {
 }
 
 fn all_processes() -> Vec<Process> {
-    numbers("/proc").into_iter().take(MOST).filter_map(read_process).collect()
+    numbers("/proc").into_iter().take(MAX_PROCESSES).filter_map(read_process).collect()
 }
 
 /// The entries of a folder that are numbers.
@@ -449,7 +461,7 @@ fn has_mark_in_environment(pid: i32, mark: &str) -> bool {
 fn environment(pid: i32) -> Option<Vec<u8>> {
     let file = std::fs::File::open(format!("/proc/{pid}/environ")).ok()?;
     let mut bytes = Vec::new();
-    file.take(ENVIRONMENT_MOST).read_to_end(&mut bytes).ok()?;
+    file.take(MAX_ENVIRONMENT).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 

@@ -6,16 +6,16 @@
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
 /// Marks are as large at least, in microseconds: twelve days, and the same again.
-const LEAST: u64 = 1 << 40;
+const MIN_MARK: u64 = 1 << 40;
 /// A hard limit below that leaves no room for marks: of a mark within a mark within…
-const ROOM: u64 = 1 << 24;
+const MARK_ROOM: u64 = 1 << 24;
 
 /// A new mark, small enough for the limit that holds for us.
 pub(super) fn new_mark() -> u64 {
     match getrlimit(Resource::Rttime).maximum {
         // We run inside a step ourselves, and the hard limit is that step's.
-        Some(most) if (ROOM..2 * LEAST).contains(&most) => fastrand::u64(most / 2..most),
-        _ => fastrand::u64(LEAST..2 * LEAST),
+        Some(most) if (MARK_ROOM..2 * MIN_MARK).contains(&most) => fastrand::u64(most / 2..most),
+        _ => fastrand::u64(MIN_MARK..2 * MIN_MARK),
     }
 }
 
@@ -24,7 +24,7 @@ pub(super) fn new_mark() -> u64 {
 /// the step.
 pub(super) fn apply_mark(process: Pid, mark: u64) -> bool {
     let hard = getrlimit(Resource::Rttime).maximum;
-    let maximum = Some(hard.filter(|hard| *hard < 2 * LEAST).unwrap_or(mark));
+    let maximum = Some(hard.filter(|hard| *hard < 2 * MIN_MARK).unwrap_or(mark));
     // It may have ended, or runs as another user by now.
     prlimit(Some(process), Resource::Rttime, Rlimit { current: Some(mark), maximum }).is_ok()
 }

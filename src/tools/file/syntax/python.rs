@@ -2,7 +2,7 @@
 //! not fit, a colon or a block that is missing.
 
 /// Replacements in strings of replacements are read so deep.
-const DEEPEST: usize = 60;
+const MAX_DEPTH: usize = 60;
 
 /// A line, counted from 1, and what is wrong there.
 type LineFault = (usize, String);
@@ -128,7 +128,7 @@ impl PythonReader<'_> {
     /// The rest of a replacement in a string of this quote, up to its closing brace. A colon begins
     /// the format, where other quotes are plain text.
     fn replacement(&mut self, quote: u8) -> ReadResult {
-        if self.depth == DEEPEST {
+        if self.depth == MAX_DEPTH {
             return Ok(());
         }
         self.depth += 1;

@@ -12,9 +12,9 @@ use crate::file::safe_open::{FileSlot, MissingFolders};
 use avocet_safety::{HOOKS, repository};
 
 /// The most that is kept, in bytes. What exceeds this is recognised by its length and time.
-const MOST: u64 = 16 * 1024 * 1024;
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// The most of a folder that is followed as a whole, unless it had fewer files before.
-pub(super) const MOST_FILES: usize = 400;
+pub(super) const MAX_FILES: usize = 400;
 const LEVELS: usize = 6;
 /// How deep the repositories of submodules are looked for: their names may be paths.
 const DEPTH: usize = 16;
@@ -48,8 +48,8 @@ pub(super) struct KnownFile {
 pub(super) type Files = BTreeMap<PathBuf, KnownFile>;
 
 impl Content {
-    pub fn has_bytes_of(&self, other: Option<&Content>) -> bool {
-        match (self, other) {
+    pub fn has_bytes_of(&self, content: Option<&Content>) -> bool {
+        match (self, content) {
             (Content::File { bytes, .. }, Some(Content::File { bytes: others, .. })) => {
                 bytes == others
             }
@@ -78,9 +78,9 @@ pub(super) fn is_in_repository(path: &Path) -> bool {
 }
 
 /// Settings that git writes itself, and that lead nowhere: of a branch, and of a new repository.
-pub(super) fn is_harmless(path: &Path, was: Option<&Content>, is: Option<&Content>) -> bool {
+pub(super) fn is_harmless(path: &Path, was: Option<&Content>, content: Option<&Content>) -> bool {
     let name = path.file_name().unwrap_or_default();
-    let Some(Content::File { bytes, .. }) = is else { return false };
+    let Some(Content::File { bytes, .. }) = content else { return false };
     if path.extension().is_some_and(|end| end == "sample") {
         return true;
     }
@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
         roots: &'a [PathBuf],
         before: Option<&'a BTreeSet<PathBuf>>,
     ) -> Reader<'a> {
-        Reader { known, roots, before, files: Files::new(), cut: BTreeSet::new(), left: MOST }
+        Reader { known, roots, before, files: Files::new(), cut: BTreeSet::new(), left: MAX_BYTES }
     }
 
     /// The content of a file that names others, from before the step, which may have changed it.
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
         if self.before.is_some_and(|cut| cut.contains(tree)) {
             return;
         }
-        let mut left = if self.before.is_none() { MOST_FILES } else { usize::MAX };
+        let mut left = if self.before.is_none() { MAX_FILES } else { usize::MAX };
         self.add_folder(tree, LEVELS, &mut left);
         if left == 0 {
             self.cut.insert(tree.to_owned());

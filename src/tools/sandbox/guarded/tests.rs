@@ -384,7 +384,7 @@ fn a_new_file_of_a_build_is_put_back_at_any_depth_of_what_was_there() {
 fn among_more_files_of_builds_than_are_read_a_new_one_is_put_back() {
     let builds = GuardedFiles::FollowedAndBuilds { command: "make.all".to_owned() };
     let (_temp, root) = repository();
-    for at in 0..=MOST_FILES {
+    for at in 0..=MAX_FILES {
         let folder = root.join(format!("packages/p{at}/a"));
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("package.json"), "{}").unwrap();
@@ -420,20 +420,20 @@ fn however_much_a_step_adds_to_a_folder_all_of_it_is_put_back() {
     let (_temp, root) = repository();
     fs::create_dir(root.join(".vscode")).unwrap();
     let guarded = begin(&root);
-    for at in 0..=MOST_FILES {
+    for at in 0..=MAX_FILES {
         fs::write(root.join(format!(".vscode/{at}")), "x").unwrap();
         fs::write(root.join(format!(".git/hooks/{at}")), "x").unwrap();
     }
-    assert_eq!(guarded.names().len(), 2 * (MOST_FILES + 1));
+    assert_eq!(guarded.names().len(), 2 * (MAX_FILES + 1));
     // What was too much before is not known, and stays.
-    for at in 0..MOST_FILES {
+    for at in 0..MAX_FILES {
         fs::write(root.join(format!(".vscode/{at}")), "x").unwrap();
     }
     let guarded = begin(&root);
     fs::write(root.join(".vscode/more"), "x").unwrap();
     fs::remove_file(root.join(".vscode/0")).unwrap();
     assert_eq!(guarded.names(), [".vscode/0"]);
-    assert_eq!(fs::read_dir(root.join(".vscode")).unwrap().count(), MOST_FILES + 1);
+    assert_eq!(fs::read_dir(root.join(".vscode")).unwrap().count(), MAX_FILES + 1);
 }
 
 #[test]

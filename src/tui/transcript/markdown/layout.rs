@@ -23,7 +23,7 @@ pub fn layout(
     cx: &LayoutContext<'_>,
     width: usize,
 ) -> Vec<StyledRow> {
-    let mut setter = MarkdownLayout {
+    let mut layout = MarkdownLayout {
         cx,
         width,
         rows: Vec::new(),
@@ -43,10 +43,10 @@ pub fn layout(
     };
     let parser = Parser::new_with_broken_link_callback(source, OPTIONS, Some(elsewhere));
     for event in with_cjk_strong(parser) {
-        setter.event(event);
+        layout.event(event);
     }
-    setter.flush_paragraph();
-    setter.rows
+    layout.flush_paragraph();
+    layout.rows
 }
 
 /// The kind of text being read.
@@ -233,7 +233,9 @@ impl MarkdownLayout<'_> {
         for url in urls {
             self.para.push(text.get(at..url.start).unwrap_or_default(), style);
             at = url.end;
-            let (url, from) = (text.get(url).unwrap_or_default(), self.para.text().len());
+            let url = text.get(url).unwrap_or_default();
+            let from = self.para.text().len();
+
             self.para.push(url, linked);
             self.para.link(from, link::address(url));
         }
@@ -343,7 +345,9 @@ impl MarkdownLayout<'_> {
     fn finish_link(&mut self) {
         let Some((target, start)) = self.targets.pop() else { return };
         let label = self.para.text().get(start..).unwrap_or_default();
-        let (says, claims) = (link::shows_target(label, &target), link::looks_like_address(label));
+        let says = link::shows_target(label, &target);
+        let claims = link::looks_like_address(label);
+
         let address = link::address(&target);
         if says || !claims {
             self.para.link(start, address.clone());
@@ -402,11 +406,11 @@ impl MarkdownLayout<'_> {
         self.flush_paragraph();
         let join = std::mem::replace(&mut self.join, Join::None);
         if join == Join::Blank && !self.rows.is_empty() {
-            let mut blank = Line::default();
+            let mut line = Line::default();
             for inset in self.insets.iter().filter(|inset| inset.first.is_none()) {
-                blank.spans.extend(inset.rest.iter().cloned());
+                line.spans.extend(inset.rest.iter().cloned());
             }
-            self.rows.push(StyledRow::decoration(blank));
+            self.rows.push(StyledRow::decoration(line));
         }
     }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use crate::text;
 
 /// The longest address sent to a terminal, in bytes.
-const LONGEST: usize = 2_000;
+const MAX_LENGTH: usize = 2_000;
 /// The number of targets kept for one text.
 const DEFINED: usize = 256;
 
@@ -19,7 +19,7 @@ pub struct Targets(HashMap<String, String>);
 impl Targets {
     /// The first definition of a name wins.
     pub fn add(&mut self, name: &str, target: &str) {
-        if self.0.len() < DEFINED && target.len() <= LONGEST {
+        if self.0.len() < DEFINED && target.len() <= MAX_LENGTH {
             self.0.entry(normalized_name(name)).or_insert_with(|| target.to_owned());
         }
     }
@@ -75,7 +75,7 @@ pub(super) fn address(target: &str) -> Option<Rc<str>> {
         _ => false,
     };
     let seen = text::single_line(target) == target && !target.contains(char::is_whitespace);
-    (leads && seen && target.len() <= LONGEST).then(|| encoded(target).into())
+    (leads && seen && target.len() <= MAX_LENGTH).then(|| encoded(target).into())
 }
 
 /// A terminal's escape sequence may contain printable ASCII only.
@@ -154,7 +154,7 @@ mod tests {
         for (target, told) in cases {
             assert_eq!(address(target).as_deref(), told, "{target}");
         }
-        assert_eq!(address(&format!("https://a.b/{}", "x".repeat(LONGEST))), None);
+        assert_eq!(address(&format!("https://a.b/{}", "x".repeat(MAX_LENGTH))), None);
     }
 
     #[test]

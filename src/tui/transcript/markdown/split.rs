@@ -63,7 +63,7 @@ impl Fence {
 
 /// The blocks of `text`, in order; anything between them is invisible. Definitions go to `targets`.
 pub fn split(text: &str, targets: &mut Targets) -> Vec<MarkdownBlock> {
-    let mut found: Vec<MarkdownBlock> = Vec::new();
+    let mut blocks: Vec<MarkdownBlock> = Vec::new();
     let mut depth = 0usize;
     let parser = Parser::new_ext(text, OPTIONS);
     for (name, link) in parser.reference_definitions().iter() {
@@ -73,8 +73,8 @@ pub fn split(text: &str, targets: &mut Targets) -> Vec<MarkdownBlock> {
         match event {
             Event::Start(tag) => {
                 match (depth, &tag) {
-                    (0, _) => found.push(block(text, &tag, range)),
-                    (1, Tag::Item) => item(text, found.last_mut(), range.start),
+                    (0, _) => blocks.push(block(text, &tag, range)),
+                    (1, Tag::Item) => item(text, blocks.last_mut(), range.start),
                     _ => {}
                 }
                 depth += 1;
@@ -82,12 +82,12 @@ pub fn split(text: &str, targets: &mut Targets) -> Vec<MarkdownBlock> {
             Event::End(_) => depth = depth.saturating_sub(1),
             _ if depth == 0 => {
                 let (start, end) = lines(text, range);
-                found.push(MarkdownBlock { start, end, kind: MarkdownBlockKind::Other });
+                blocks.push(MarkdownBlock { start, end, kind: MarkdownBlockKind::Other });
             }
             _ => {}
         }
     }
-    found
+    blocks
 }
 
 fn block(text: &str, tag: &Tag<'_>, range: Range<usize>) -> MarkdownBlock {
@@ -104,8 +104,8 @@ fn block(text: &str, tag: &Tag<'_>, range: Range<usize>) -> MarkdownBlock {
     MarkdownBlock { start, end, kind }
 }
 
-fn item(text: &str, list: Option<&mut MarkdownBlock>, start: usize) {
-    if let Some(MarkdownBlock { kind: MarkdownBlockKind::List(items), .. }) = list {
+fn item(text: &str, block: Option<&mut MarkdownBlock>, start: usize) {
+    if let Some(MarkdownBlock { kind: MarkdownBlockKind::List(items), .. }) = block {
         items.push(line_start(text, start));
     }
 }

@@ -82,13 +82,13 @@ impl Table {
         widths: &[usize],
         cx: &LayoutContext<'_>,
     ) -> Vec<StyledRow> {
-        let empty = Paragraph::default();
-        let cells: Vec<Vec<StyledRow>> = widths
+        let paragraph = Paragraph::default();
+        let rows: Vec<Vec<StyledRow>> = widths
             .iter()
             .enumerate()
-            .map(|(at, width)| row.get(at).unwrap_or(&empty).rows(*width, Break::Words))
+            .map(|(at, width)| row.get(at).unwrap_or(&paragraph).rows(*width, Break::Words))
             .collect();
-        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        let height = rows.iter().map(Vec::len).max().unwrap_or(0);
         (0..height)
             .map(|line| {
                 let mut row = StyledRow::default();
@@ -98,7 +98,7 @@ impl Table {
                             Span::styled(format!(" {} ", cx.theme.lines.bar()), cx.theme.border);
                         row.line.spans.push(bar);
                     }
-                    let cell = cells[at].get(line).cloned().unwrap_or_default();
+                    let cell = rows[at].get(line).cloned().unwrap_or_default();
                     self.pad(at, cell, *width, at + 1 == widths.len(), &mut row);
                 }
                 row
@@ -106,8 +106,15 @@ impl Table {
             .collect()
     }
 
-    fn pad(&self, column: usize, cell: StyledRow, width: usize, last: bool, row: &mut StyledRow) {
-        let free = width.saturating_sub(cell.width());
+    fn pad(
+        &self,
+        column: usize,
+        styled_row: StyledRow,
+        width: usize,
+        last: bool,
+        row: &mut StyledRow,
+    ) {
+        let free = width.saturating_sub(styled_row.width());
         let before = match self.alignments.get(column) {
             Some(Alignment::Right) => free,
             Some(Alignment::Center) => free / 2,
@@ -116,8 +123,8 @@ impl Table {
         let spans = &mut row.line.spans;
         spans.push(Span::raw(" ".repeat(before)));
         let columns = spans.iter().map(Span::width).sum();
-        row.links.extend(cell.links.iter().map(|link| link.shifted(columns)));
-        spans.extend(cell.line.spans);
+        row.links.extend(styled_row.links.iter().map(|link| link.shifted(columns)));
+        spans.extend(styled_row.line.spans);
         if !last {
             spans.push(Span::raw(" ".repeat(free - before)));
         }

@@ -142,7 +142,7 @@ fn an_edit_that_cannot_be_parsed_is_not_assessed() {
 fn the_transcript_scrolls_while_a_question_is_open() {
     let mut state = screen();
     for n in 0..40 {
-        state.transcript.add_notice(Notice::info(words::SECONDS.with("s", n)));
+        state.transcript.add_notice(Notice::info(phrases::SECONDS.with("s", n)));
     }
     receive(&mut state, step_question(StepAction::exec("touch", &["a"]), risk(Tier::L1)));
     draw(&mut state, SIZE);

@@ -69,7 +69,7 @@ fn a_notice_leaves_how_to_stop_where_both_fit() {
         let mut state = screen();
         receive(&mut state, started());
         assert!(text(&mut state, size).contains("Esc stops"), "{width}");
-        let say = state.keymap.with_keys(words::QUESTION_ENTER_AGAIN);
+        let say = state.keymap.with_keys(phrases::QUESTION_ENTER_AGAIN);
         state.presence.show_message(say, 49_000);
         let shown = text(&mut state, size);
         let line = shown.lines().find(|line| line.contains("Typed at")).expect("the notice");

@@ -18,7 +18,7 @@ fn input(state: &mut State, input: ScreenInput) -> Vec<ScreenEffect> {
 fn screen_with(part: Focus) -> State {
     let mut state = screen();
     for n in 0..40 {
-        state.transcript.add_notice(Notice::info(words::SECONDS.with("s", n)));
+        state.transcript.add_notice(Notice::info(phrases::SECONDS.with("s", n)));
     }
     match part {
         Focus::Question | Focus::Draft => {
@@ -70,11 +70,11 @@ const PARTS: [(Focus, Option<Phrase>, bool, bool); 10] = [
     (Focus::Question, None, false, true),
     (Focus::Draft, None, true, true),
     (Focus::Page, None, false, false),
-    (Focus::Picker, Some(words::HINT_PICK), true, false),
+    (Focus::Picker, Some(phrases::HINT_PICK), true, false),
     (Focus::Queue, Some(avocet_core::i18n::input::HINT_QUEUE_REMOVE), false, true),
     (Focus::HistorySearch, Some(avocet_core::i18n::input::HINT_OLDER), true, true),
-    (Focus::TranscriptSearch, Some(words::HINT_NEXT), true, true),
-    (Focus::Palette, Some(words::HINT_RUN), true, true),
+    (Focus::TranscriptSearch, Some(phrases::HINT_NEXT), true, true),
+    (Focus::Palette, Some(phrases::HINT_RUN), true, true),
     (Focus::Files, Some(avocet_core::i18n::input::HINT_TAKE_FILE), true, true),
     (Focus::Composer, None, true, true),
 ];

@@ -67,7 +67,7 @@ fn plan() -> protocol::Event {
 #[test]
 fn notices_are_rows_of_the_start_page_which_goes_when_a_turn_begins() {
     let mut state = screen_with(facts());
-    state.transcript.add_notice(Notice::warning(words::NOTHING_TO_COPY));
+    state.transcript.add_notice(Notice::warning(phrases::NOTHING_TO_COPY));
     press(&mut state, "hel");
     let page = rows(&mut state, SIZE).join("\n");
     for text in ["It proposes.", "main   2 files changed", "What changed here?", "no answer"] {
@@ -83,9 +83,9 @@ fn notices_are_rows_of_the_start_page_which_goes_when_a_turn_begins() {
 fn notices_that_do_not_fit_on_the_start_page_take_its_place() {
     let mut state = screen_with(facts());
     for _ in 0..20 {
-        state.transcript.add_notice(Notice::warning(words::NOTHING_TO_COPY));
+        state.transcript.add_notice(Notice::warning(phrases::NOTHING_TO_COPY));
     }
-    state.transcript.add_notice(Notice::error(words::NO_SUCH_THEME.with("name", "last")));
+    state.transcript.add_notice(Notice::error(phrases::NO_SUCH_THEME.with("name", "last")));
     assert!(shows(&mut state, SIZE, "`last`"));
 }
 

@@ -78,7 +78,9 @@ fn string(text: &str, quote: char) -> Option<(String, &str)> {
     let long = quote.to_string().repeat(3);
     let close = if text.starts_with(&long) { long } else { quote.to_string() };
     let mut rest = text.get(close.len()..)?;
-    let (mut out, mut inside) = (String::new(), Unescape::default());
+    let mut out = String::new();
+    let mut inside = Unescape::default();
+
     loop {
         if inside.is_plain() && rest.starts_with(&close) {
             return Some((out, rest.get(close.len()..)?));

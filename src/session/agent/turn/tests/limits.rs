@@ -97,7 +97,7 @@ fn the_same_call_with_the_same_result_for_the_third_time_pauses_after_a_word() {
         let action = bench.proposes(&["git status"]);
         let action = bench.exits(action, 0);
         let told = bench.observations().last().and_then(|seen| seen.note.clone());
-        assert_eq!(told.is_some_and(|note| note.phrase() == words::REPEATED), n > 0);
+        assert_eq!(told.is_some_and(|note| note.phrase() == phrases::REPEATED), n > 0);
         assert_eq!(line(&action), if n < 2 { "call" } else { SAME });
     }
     assert_eq!(line(&bench.decides(Decision::Approve)), "call");
