@@ -139,7 +139,10 @@ async fn run(
     let mut _paused = None;
     if judged.launch.needs.pauses_others {
         let folders = vec![exec.sandbox.workspace().to_owned(), std::env::temp_dir()];
-        _paused = Some(PausedSteps::pause(DaemonRule::outside(folders)).await);
+        _paused = tokio::select! {
+            paused = PausedSteps::pause(DaemonRule::outside(folders)) => paused,
+            () = control.cancel.cancelled() => None,
+        };
     }
     let looked = guard_files(exec, judged, by_hand).await;
     let mut ended = run_unguarded(exec, step, (input, control), &mut left).await;

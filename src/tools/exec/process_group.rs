@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::sync::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use daemons::DaemonRule;
@@ -349,27 +350,36 @@ pub(super) fn is_running(pid: Pid) -> bool {
     return rustix::process::test_kill_process(pid).is_ok();
 }
 
+/// One step at a time pauses the others: it would pause another that does, and what it lets go on
+/// could be what the other paused. They are the processes below this one, whatever its sessions.
+static PAUSE: Mutex<()> = Mutex::const_new(());
+
 /// The processes of other steps, paused as long as this value lives.
 #[derive(Debug)]
-pub(super) struct PausedSteps(Vec<i32>);
+pub(super) struct PausedSteps {
+    pids: Vec<i32>,
+    _turn: MutexGuard<'static, ()>,
+}
 
 impl PausedSteps {
-    pub(super) async fn pause(rule: DaemonRule) -> PausedSteps {
-        #[cfg(target_os = "linux")]
-        let stop = move || descendants::stop_steps(&rule);
-        #[cfg(not(target_os = "linux"))]
-        let stop = move || {
-            let _ = &rule;
-            Vec::new()
+    /// Waits for other steps that pause some. `None`: their processes were not found.
+    pub(super) async fn pause(rule: DaemonRule) -> Option<PausedSteps> {
+        let turn = PAUSE.lock().await;
+        let pause = move || {
+            #[cfg(target_os = "linux")]
+            let pids = descendants::stop_steps(&rule);
+            #[cfg(not(target_os = "linux"))]
+            let pids = (&rule, Vec::new()).1;
+            PausedSteps { pids, _turn: turn }
         };
-        PausedSteps(tokio::task::spawn_blocking(stop).await.unwrap_or_default())
+        tokio::task::spawn_blocking(pause).await.ok()
     }
 }
 
 impl Drop for PausedSteps {
     fn drop(&mut self) {
         #[cfg(target_os = "linux")]
-        descendants::continue_steps(&self.0);
+        descendants::continue_steps(&self.pids);
     }
 }
 
