@@ -99,7 +99,7 @@ const LARGE_TYPES: &[(&str, usize, usize)] = &[
     ("session::state::Session", 221, 33),
     ("session::turn_context::TurnContext", 2, 27),
     ("session::turn_scope::TurnScope", 80, 22),
-    ("store::writer::StoreWriter", 44, 18),
+    ("store::writer::SessionWriter", 44, 18),
     ("tui::transcript::Transcript", 69, 12),
 ];
 
