@@ -23,7 +23,8 @@ const VERBS: &[(&str, [Phrase; 3])] = &[
     ("file.edit",         [screen::VERB_EDITING,   screen::VERB_EDITED,   screen::PICK_EDIT_SHORT]),
     ("file.restore",      [screen::VERB_RESTORING, screen::VERB_RESTORED, screen::VERB_TO_RESTORE]),
     ("config.json_patch", [screen::VERB_EDITING,   screen::VERB_EDITED,   screen::PICK_EDIT_SHORT]),
-    ("web.fetch",         [screen::VERB_READING,   screen::VERB_READ,     screen::VERB_READING]),
+    ("web.fetch",         [screen::VERB_FETCHING,  screen::VERB_FETCHED,  screen::VERB_TO_FETCH]),
+    ("task",              [screen::VERB_TASK,      screen::VERB_TASK,     screen::VERB_TASK]),
     ("plugin.run",        [screen::VERB_RUNNING,   screen::VERB_RAN,      screen::PICK_RUN_SHORT]),
     ("ask",               [screen::VERB_ASKING,    screen::VERB_ASKED,    screen::VERB_TO_ASK]),
 ];

@@ -16,6 +16,10 @@ words! { "screen":
     EXPLORED: "Explored {n} {n:step|steps}", "已查看 {n} 步";
     VERB_READING: "Reading", "读取";
     VERB_READ: "Read", "已读取";
+    VERB_FETCHING: "Fetching", "获取";
+    VERB_FETCHED: "Fetched", "已获取";
+    VERB_TO_FETCH: "Fetch", "获取";
+    VERB_TASK: "Task", "任务";
     VERB_LISTING: "Listing", "列出";
     VERB_LISTED: "Listed", "已列出";
     VERB_TO_LIST: "List", "列出";

@@ -100,7 +100,11 @@ impl StepAction {
             }
             _ => ABOUT.iter().find_map(text).into_iter().collect(),
         };
-        if !about.is_empty() {
+        if name == "task" {
+            let agent = text(&"agent").map_or(String::new(), |agent| format!(" {agent}:"));
+            let about = ["description", "prompt"].iter().find_map(text).unwrap_or_default();
+            format!("{name}{agent} {about}")
+        } else if !about.is_empty() {
             format!("{name} {}", about.join(" "))
         } else if name == "plan" || input.as_object().is_some_and(serde_json::Map::is_empty) {
             name.to_owned()

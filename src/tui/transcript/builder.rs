@@ -54,8 +54,19 @@ struct Stream {
     cleaner: Cleaner,
 }
 
-/// The step that began a subagent says what it does.
+/// The step that began a subagent says what it does; a step of it that the user was asked about is
+/// shown to its end.
 fn show_subagent(builder: &mut TranscriptBuilder, event: &Event) {
+    if let Event::StepStarted { step, .. } = event.of_any_agent()
+        && builder.find(&step.id).is_some()
+    {
+        builder.apply(event.of_any_agent());
+    }
+    if let Event::StepFinished(observation) = event.of_any_agent()
+        && builder.find(&observation.step.id).is_some()
+    {
+        builder.finish_step(observation);
+    }
     let Some(line) = builder.subagents.apply(event) else { return };
     let text = line.text();
     let agent = line.agent.clone();

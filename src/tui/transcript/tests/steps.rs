@@ -417,3 +417,25 @@ fn an_unfolded_step_names_its_folder_only_where_that_is_another() {
         assert_eq!(text.contains("folder"), names, "{text}");
     }
 }
+
+#[test]
+fn a_step_of_an_agent_that_was_asked_about_is_shown_to_its_end() {
+    let push = step("cmd_001_001", "git", &["push"]);
+    let look = step("cmd_001_002", "ls", &[]);
+    let question = StepQuestion::new(push.clone(), risk(Tier::L1), "/home/ana");
+    let of_agent = |step, outcome| Event::Subagent {
+        agent: "cmd_001".into(),
+        tokens: 1,
+        happened: Box::new(step_finished(observation(step, Tier::L1, outcome))),
+    };
+    let mut screen = Screen::new(80, 30);
+    screen.apply_all([
+        turn_started("go"),
+        Event::Asked(Box::new(Ask { id: AskId(1), question: Question::Step(question) })),
+        of_agent(push, Outcome::Declined),
+        of_agent(look, Outcome::Ran),
+    ]);
+    let text = screen.text();
+    assert!(text.contains("git push") && text.contains("rejected"), "{text}");
+    assert!(!text.contains("ls"), "the others stay with the agent: {text}");
+}
