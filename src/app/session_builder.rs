@@ -48,7 +48,7 @@ use avocet_tools::system::System;
 use avocet_tools::web::WebFetch;
 use avocet_tools::{Tool, Toolbox, file, git_branch, interaction, output_file};
 
-/// A session at a terminal, or one that prints, finds the jobs of earlier ones.
+/// Sessions of a terminal, of an editor and those that print find the jobs of earlier ones.
 fn kept_jobs(startup: &Startup, purpose: SessionPurpose) -> Option<KeptJobs> {
     use SessionPurpose::{Editor, Print, Screen};
     let finds = matches!(purpose, Screen | Print | Editor);

@@ -8,8 +8,8 @@ use avocet_core::i18n::{
 };
 
 use avocet_core::protocol::{
-    Change, Question, Reason, Risk, Step, StepAction, StepQuestion, SubCommand, TemplateCommand,
-    Tier, TrustOffer, UntrustedFile, UpcomingStep,
+    Change, Question, Reason, RemainingStep, Risk, Step, StepAction, StepQuestion, SubCommand,
+    TemplateCommand, Tier, TrustOffer, UntrustedFile,
 };
 use avocet_core::text::{escape, one_line};
 use avocet_safety::editable;
@@ -175,7 +175,7 @@ fn piece_line(command: &SubCommand) -> LocalizedText {
 }
 
 /// A step that an approval of all includes.
-fn upcoming_lines(upcoming_step: &UpcomingStep) -> Vec<LocalizedText> {
+fn upcoming_lines(upcoming_step: &RemainingStep) -> Vec<LocalizedText> {
     let tier = LocalizedText::from(risk_phrase(&upcoming_step.risk));
     let step = match upcoming_step.change {
         Some(_) => step_title(&upcoming_step.work),

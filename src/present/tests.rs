@@ -2,8 +2,8 @@ use super::ChoicePick as Pick;
 use super::*;
 use avocet_core::i18n::common;
 use avocet_core::protocol::{
-    ApprovalScope, Change, Decision, Effect, Question, Requires, Risk, SandboxDenial, Step,
-    StepAction, StepQuestion, TemplateCommand, Tier, TrustOffer, UpcomingStep,
+    ApprovalScope, Change, Decision, Effect, Question, RemainingStep, Requires, Risk,
+    SandboxDenial, Step, StepAction, StepQuestion, TemplateCommand, Tier, TrustOffer,
 };
 
 fn risk(tier: Tier) -> Risk {
@@ -14,12 +14,12 @@ fn lifted() -> Risk {
     Risk { lifted: true, ..risk(Tier::L1) }
 }
 
-fn upcoming(id: &str, risk: Risk) -> UpcomingStep {
-    UpcomingStep { id: id.into(), work: StepAction::exec("ls", &[]), risk, change: None }
+fn upcoming(id: &str, risk: Risk) -> RemainingStep {
+    RemainingStep { id: id.into(), work: StepAction::exec("ls", &[]), risk, change: None }
 }
 
 /// A step that offers everything it can.
-fn step_question(work: StepAction, risk: Risk, rest: Vec<UpcomingStep>) -> Question {
+fn step_question(work: StepAction, risk: Risk, rest: Vec<RemainingStep>) -> Question {
     Question::Step(StepQuestion {
         of: 1 + rest.len(),
         rule: Some("cargo test".into()),
@@ -33,7 +33,7 @@ fn step_question(work: StepAction, risk: Risk, rest: Vec<UpcomingStep>) -> Quest
     })
 }
 
-fn command(risk: Risk, rest: Vec<UpcomingStep>) -> QuestionOffer {
+fn command(risk: Risk, rest: Vec<RemainingStep>) -> QuestionOffer {
     QuestionOffer::new(&step_question(StepAction::exec("cargo", &["test"]), risk, rest))
 }
 

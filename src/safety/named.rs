@@ -88,9 +88,9 @@ impl ProgramCall<'_> {
 }
 
 /// Takes any operand for one that may be changed: what it is was judged already.
-struct AnyPlace;
+struct AcceptAllScope;
 
-impl OperandScope for AnyPlace {
+impl OperandScope for AcceptAllScope {
     fn is_inside(&self, _: &str) -> bool {
         true
     }
@@ -126,8 +126,9 @@ pub fn entries<'a>(
     let place = context.policy_cx.place;
     let is_of_system = program.is_none_or(|program| place.root_of(&program.path).is_none());
     let prints = is_named(PRINTS, name);
-    let is_exact =
-        || reach::is_command_covered(&[FILE_COMMANDS, INSTALL].concat(), name, args, &AnyPlace);
+    let is_exact = || {
+        reach::is_command_covered(&[FILE_COMMANDS, INSTALL].concat(), name, args, &AcceptAllScope)
+    };
     if !is_of_system
         || name.contains('/')
         || !reasons.all(|reason| is_beside(name, reason))

@@ -102,7 +102,7 @@ pub fn steers(path: &Path, is_folder: bool) -> bool {
 /// What an entry of a folder steers by its name in the lists.
 pub fn listed_as(folder: Option<&str>, name: &str) -> Option<SteeredBy> {
     let name = plain_name(name);
-    let ListedNames { exact, patterns, nested } = &*LISTED;
+    let SteeringIndex { exact, patterns, nested } = &*LISTED;
     let below = |above: &str| folder.is_some_and(|folder| matches_name(above, &plain_name(folder)));
     let of_pattern = || patterns.iter().find(|(_, pattern)| matches_name(pattern, &name));
     let of_nested =
@@ -142,16 +142,16 @@ pub fn is_build_output(path: &Path) -> bool {
 const OUTPUTS: &[&str] = &["build", "dist", "out", "output", "_build", "cmake-build-*", "bazel-*"];
 
 /// The names so arranged that thousands of files are compared with them.
-struct ListedNames {
+struct SteeringIndex {
     exact: HashMap<String, SteeredBy>,
     patterns: Vec<(SteeredBy, String)>,
     /// With the folder above.
     nested: Vec<(SteeredBy, (String, String))>,
 }
 
-static LISTED: LazyLock<ListedNames> = LazyLock::new(|| {
+static LISTED: LazyLock<SteeringIndex> = LazyLock::new(|| {
     let mut listed =
-        ListedNames { exact: HashMap::new(), patterns: Vec::new(), nested: Vec::new() };
+        SteeringIndex { exact: HashMap::new(), patterns: Vec::new(), nested: Vec::new() };
     let rows = STEERING.iter();
     let names = rows.flat_map(|(reader, names)| {
         names.split_ascii_whitespace().map(|name| (*reader, name.to_lowercase()))

@@ -16,8 +16,8 @@ use crate::context::history::TurnRecord;
 use avocet_core::i18n::prompt as phrases;
 use avocet_core::protocol::{
     AttachmentInfo, Decision, Event, Image, Notice, Observation, Outcome, PastedImage, Prompt,
-    PromptPart, PromptSource, PromptSourceKind, Question, Step, TemplateCommand, Topic, TurnOrigin,
-    TurnOutcome, Usage,
+    PromptPart, PromptSource, PromptTemplateKind, Question, Step, TemplateCommand, Topic,
+    TurnOrigin, TurnOutcome, Usage,
 };
 use avocet_safety::{self as safety, ClearedStep, NeedsApproval, Policy, ToolRestriction, Verdict};
 use avocet_tools::attachments::block;
@@ -66,7 +66,7 @@ pub async fn run(
 
 /// The user entered a skill: it stays in view. The tools that it or a command names limit the turn.
 fn apply_source(scope: &mut TurnScope, source: PromptSource, text: &str) {
-    if source.kind == PromptSourceKind::Skill {
+    if source.kind == PromptTemplateKind::Skill {
         scope.enter_skill(&source.name, text);
     }
     if !source.tools.is_empty() {

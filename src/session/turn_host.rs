@@ -46,7 +46,7 @@ impl Host for TurnScope {
 
     async fn call_model(&mut self, request: ModelRequest) -> Result<ModelReply, ModelError> {
         let answered = match self.request_reply(request.clone()).await {
-            Err(ModelError::TooLong { .. }) if self.shrink_to_window().await => {
+            Err(ModelError::TooLong { .. }) if self.adopt_smaller_window().await => {
                 self.request_reply(request).await
             }
             answered => answered,
@@ -185,9 +185,9 @@ impl TurnScope {
         usable.collect()
     }
 
-    /// After a request that the server found too long: keeps to the window that it named from now
-    /// on. True if that is less than was kept to.
-    async fn shrink_to_window(&mut self) -> bool {
+    /// After a request that the server found too long: lowers the limits to the context window that
+    /// it named. True if that is less than before.
+    async fn adopt_smaller_window(&mut self) -> bool {
         let bounds = bounds_of_model(&*self.context.model, self.context.usual_bounds);
         let is_less = bounds.room.bytes < self.context.bounds.room.bytes;
         if is_less {

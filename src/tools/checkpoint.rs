@@ -24,7 +24,7 @@ use avocet_safety::tools::{count_changes, digest};
 mod coverage;
 mod scan;
 
-use scan::{FileIdentity, LinkedFolders, Links, StampedFiles, WorkspaceFile, scan_folder, stamp};
+use scan::{FileIdentity, Links, StampedFiles, SymlinkCache, WorkspaceFile, scan_folder, stamp};
 
 /// Bounds of one checkpoint and of all copies of a session.
 #[derive(Clone, Copy, Debug)]
@@ -292,7 +292,7 @@ impl Checkpoints {
             }
         }
         // Not met: gone, or ignored now.
-        let mut linked = LinkedFolders::default();
+        let mut linked = SymlinkCache::default();
         for (path, (old, saved)) in files {
             let path = PathBuf::from(path);
             let folder = path.parent().unwrap_or(&path);

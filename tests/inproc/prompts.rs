@@ -13,7 +13,7 @@ use avocet::prompt::input;
 use avocet::prompt::template::{Template, TemplateForm, TemplateValues};
 use avocet::protocol::{
     AskId, AttachmentInfo, AttachmentSize, Decision, Event, Notice, Observation, Op, Outcome,
-    Prompt, PromptSource, PromptSourceKind, Question, QuestionOp, Role, SavedOp, SessionInfo,
+    Prompt, PromptSource, PromptTemplateKind, Question, QuestionOp, Role, SavedOp, SessionInfo,
     StepAction, StepQuestion, Tier, TurnOp, TurnOutcome,
 };
 use avocet::safety::redact::Redactor;
@@ -291,7 +291,7 @@ fn command(template: &str, args: &str) -> Prompt {
         shown: format!("/sum {args}"),
         parts: template.fill(&TemplateValues::new(args, None)),
         source: Some(PromptSource {
-            kind: PromptSourceKind::Command,
+            kind: PromptTemplateKind::Command,
             name: "sum".into(),
             tools: vec![],
         }),

@@ -14,8 +14,8 @@ use avocet::present::flow::QuestionFlow;
 use avocet::present::{ChoicePick, YES};
 use avocet::protocol::{
     ApprovalMode, ApprovalScope, Ask, AskId, Change, Decision, Effect, Event, Op, PlanItem,
-    Question, QuestionOp, Reason, Requires, Risk, SandboxDenial, SessionInfo, Step, StepAction,
-    StepQuestion, Tier, TurnOp, TurnOrigin, UpcomingStep,
+    Question, QuestionOp, Reason, RemainingStep, Requires, Risk, SandboxDenial, SessionInfo, Step,
+    StepAction, StepQuestion, Tier, TurnOp, TurnOrigin,
 };
 use avocet::safety::redact::Redactor;
 use avocet::tui::{self, ScreenConfig, ScreenEffect, ScreenInput, State, TimedInput};
@@ -95,7 +95,7 @@ fn step_question(name: &str) -> Option<StepQuestion> {
         },
         "list" => StepQuestion {
             of: 2,
-            rest: vec![UpcomingStep {
+            rest: vec![RemainingStep {
                 id: "cmd_002".into(),
                 work: test(),
                 risk: inside(),

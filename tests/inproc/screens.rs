@@ -9,9 +9,9 @@ use avocet::protocol::{
     Ask, AskId, AttachmentInfo, AttachmentSize, Change, Decision, Effect as May, Event, Extension,
     ExtensionKind, ExtensionOp, ExtensionState, Extensions, FormField, FormFieldKind, Mode,
     ModelMessage, ModelOffer, ModelOp, Money, Notice, Observation, Op, Outcome, PlanItem,
-    PlanState, Question, QuestionOp, QueuedMessage, Reason, Requires, Risk, SandboxDenial,
-    SessionInfo, Step, StepAction, StepQuestion, SubCommand, SubmitId, TemplateCommand, Tier,
-    TurnOrigin, TurnOutcome, UntrustedFile, UpcomingStep, Usage,
+    PlanState, Question, QuestionOp, QueuedMessage, Reason, RemainingStep, Requires, Risk,
+    SandboxDenial, SessionInfo, Step, StepAction, StepQuestion, SubCommand, SubmitId,
+    TemplateCommand, Tier, TurnOrigin, TurnOutcome, UntrustedFile, Usage,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{
@@ -307,7 +307,7 @@ fn asks_to_test() -> Event {
 fn asks_with_more_steps(last: Risk) -> Event {
     let Event::Asked(mut asked) = asks_to_install() else { panic!("asks") };
     let Question::Step(StepQuestion { rest, .. }) = &mut asked.question else { panic!("a step") };
-    let ahead = |id: &str, work, risk| UpcomingStep { id: id.into(), work, risk, change: None };
+    let ahead = |id: &str, work, risk| RemainingStep { id: id.into(), work, risk, change: None };
     rest.extend([
         ahead("cmd_003", StepAction::exec("npm", &["test"]), install_risk()),
         ahead("cmd_004", StepAction::exec("git", &["status"]), reads()),

@@ -22,7 +22,7 @@ enum LeaveStage {
 
 /// The result of reading a line.
 #[derive(Clone, Debug, PartialEq)]
-pub enum LeaveAnswer {
+pub enum UnsavedAnswer {
     /// Write the conversation to this file, then leave.
     Write(String),
     /// Leave and lose the conversation.
@@ -50,37 +50,37 @@ impl LeaveQuestion {
         [title].into_iter().chain(choices).chain([w::HOW.into()]).collect()
     }
 
-    pub fn answer(&mut self, line: &str) -> LeaveAnswer {
+    pub fn answer(&mut self, line: &str) -> UnsavedAnswer {
         let line = line.trim();
         match self.stage {
-            LeaveStage::Writing => LeaveAnswer::Lines(Vec::new()),
-            LeaveStage::Path if line.is_empty() => LeaveAnswer::Lines(self.ask()),
+            LeaveStage::Writing => UnsavedAnswer::Lines(Vec::new()),
+            LeaveStage::Path if line.is_empty() => UnsavedAnswer::Lines(self.ask()),
             LeaveStage::Path => self.write(line.to_owned()),
             LeaveStage::Choice => self.choose(line),
         }
     }
 
-    fn choose(&mut self, line: &str) -> LeaveAnswer {
+    fn choose(&mut self, line: &str) -> UnsavedAnswer {
         let Some(at) = line.parse::<usize>().ok().and_then(|number| number.checked_sub(1)) else {
-            return LeaveAnswer::Lines(self.ask());
+            return UnsavedAnswer::Lines(self.ask());
         };
         match self.paths.get(at) {
             Some(path) => self.write(path.clone()),
             None => match at - self.paths.len() {
                 0 => {
                     self.stage = LeaveStage::Path;
-                    LeaveAnswer::Lines(vec![w::LEAVE_PATH.into()])
+                    UnsavedAnswer::Lines(vec![w::LEAVE_PATH.into()])
                 }
-                1 => LeaveAnswer::Discard,
-                2 => LeaveAnswer::Stay,
-                _ => LeaveAnswer::Lines(self.ask()),
+                1 => UnsavedAnswer::Discard,
+                2 => UnsavedAnswer::Stay,
+                _ => UnsavedAnswer::Lines(self.ask()),
             },
         }
     }
 
-    fn write(&mut self, path: String) -> LeaveAnswer {
+    fn write(&mut self, path: String) -> UnsavedAnswer {
         self.stage = LeaveStage::Writing;
-        LeaveAnswer::Write(path)
+        UnsavedAnswer::Write(path)
     }
 
     /// True while a file is being written.

@@ -1,6 +1,6 @@
 //! Leaves a conversation: asks first where to write what is not saved.
 
-use super::leave_question::{LeaveAnswer, LeaveQuestion};
+use super::leave_question::{LeaveQuestion, UnsavedAnswer};
 use super::{PlainEffect, PlainSession};
 use crate::cli::Exit;
 use avocet_core::protocol::{ExportFormat, Notice, NoticeLevel, Op, SavedOp};
@@ -19,24 +19,24 @@ impl PlainSession {
         self.lines_and_prompt(says)
     }
 
-    pub(super) fn answer_leaving(&mut self, answer: LeaveAnswer) -> Vec<PlainEffect> {
+    pub(super) fn answer_leaving(&mut self, answer: UnsavedAnswer) -> Vec<PlainEffect> {
         match answer {
-            LeaveAnswer::Write(path) => {
+            UnsavedAnswer::Write(path) => {
                 vec![PlainEffect::Send(Op::Saved(SavedOp::Export {
                     format: ExportFormat::Md,
                     path: Some(path),
                 }))]
             }
-            LeaveAnswer::Discard => {
+            UnsavedAnswer::Discard => {
                 self.knows_unsaved = true;
                 vec![PlainEffect::End(Exit::Done)]
             }
-            LeaveAnswer::Stay => {
+            UnsavedAnswer::Stay => {
                 self.leaving = None;
                 self.prompt()
             }
-            LeaveAnswer::Lines(says) if says.is_empty() => Vec::new(),
-            LeaveAnswer::Lines(says) => self.lines_and_prompt(says),
+            UnsavedAnswer::Lines(says) if says.is_empty() => Vec::new(),
+            UnsavedAnswer::Lines(says) => self.lines_and_prompt(says),
         }
     }
 

@@ -4,7 +4,7 @@
 use super::{CustomCommand, ExtensionLibrary, Skill, TemplateMarks, message_at};
 use avocet_core::i18n::{Localize, LocalizedText, library as w};
 use avocet_core::prompt::template::{self, Template, TemplateValues};
-use avocet_core::protocol::{Mention, Prompt, PromptPart, PromptSource, PromptSourceKind};
+use avocet_core::protocol::{Mention, Prompt, PromptPart, PromptSource, PromptTemplateKind};
 
 /// The prompt of a command, or of a skill if there is no command with this name. What is called exactly
 /// so comes first; for a command in a folder, the last part of its name is enough.
@@ -35,7 +35,7 @@ pub fn command(command: &CustomCommand, args: &str) -> Result<Prompt, LocalizedT
     Ok(Prompt {
         shown: typed_line(&command.name, args),
         parts: template.fill(&TemplateValues::new(args, root)),
-        source: Some(source(PromptSourceKind::Command, &command.name, &command.allowed_tools)),
+        source: Some(source(PromptTemplateKind::Command, &command.name, &command.allowed_tools)),
         input: None,
     })
 }
@@ -53,7 +53,7 @@ pub fn skill(skill: &Skill, args: &str) -> Result<Prompt, LocalizedText> {
     Ok(Prompt {
         shown: typed_line(&skill.name, args),
         parts,
-        source: Some(source(PromptSourceKind::Skill, &skill.name, &skill.allowed_tools)),
+        source: Some(source(PromptTemplateKind::Skill, &skill.name, &skill.allowed_tools)),
         input: None,
     })
 }
@@ -70,7 +70,7 @@ fn beside(skill: &Skill, part: PromptPart) -> PromptPart {
     PromptPart::Mention { text, mention }
 }
 
-fn source(kind: PromptSourceKind, name: &str, tools: &[String]) -> PromptSource {
+fn source(kind: PromptTemplateKind, name: &str, tools: &[String]) -> PromptSource {
     PromptSource { kind, name: name.to_owned(), tools: tools.to_vec() }
 }
 
@@ -137,7 +137,7 @@ mod tests {
             "The user entered the skill `pdf`. Its files lie in {folder:?}.\n\nRead {folder}/how.md for a.pdf\n"
         );
         assert_eq!(texts(&prompt), expected);
-        assert_eq!(prompt.source.unwrap().kind, PromptSourceKind::Skill);
+        assert_eq!(prompt.source.unwrap().kind, PromptTemplateKind::Skill);
     }
 
     #[test]

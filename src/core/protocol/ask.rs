@@ -128,7 +128,7 @@ pub struct StepQuestion {
     pub change: Option<Change>,
     /// The later steps of the reply, in order.
     #[serde(default)]
-    pub rest: Vec<UpcomingStep>,
+    pub rest: Vec<RemainingStep>,
 }
 
 impl StepQuestion {
@@ -178,7 +178,7 @@ pub struct UntrustedFile {
 
 /// A later step, as judged now.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct UpcomingStep {
+pub struct RemainingStep {
     /// The step's own id.
     pub id: String,
     pub work: StepAction,

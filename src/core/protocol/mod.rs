@@ -55,8 +55,8 @@ mod usage;
 
 pub use approval_mode::ApprovalMode;
 pub use ask::{
-    ApprovalScope, Ask, AskId, Decision, Question, StepQuestion, SubCommand, TemplateCommand,
-    TrustOffer, UntrustedFile, UpcomingStep,
+    ApprovalScope, Ask, AskId, Decision, Question, RemainingStep, StepQuestion, SubCommand,
+    TemplateCommand, TrustOffer, UntrustedFile,
 };
 pub use change::{Change, PlanItem, PlanState};
 pub use chat::ChatPlatform;
@@ -92,7 +92,7 @@ pub use op::{
 pub use page::{Page, PageRow};
 pub use prompt::{
     AttachmentInfo, AttachmentSize, LineRange, Mention, PastedImage, Prompt, PromptPart,
-    PromptSource, PromptSourceKind, ServerPromptCall,
+    PromptSource, PromptTemplateKind, ServerPromptCall,
 };
 pub use provider::{HOSTED, Hosted, Provider, key_variables};
 pub use reply::Reply;

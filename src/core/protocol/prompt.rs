@@ -80,7 +80,7 @@ pub struct LineRange {
 /// The template a prompt was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptSource {
-    pub kind: PromptSourceKind,
+    pub kind: PromptTemplateKind,
     pub name: String,
     /// `allowed-tools` of the file; empty if it has none.
     #[serde(default)]
@@ -89,7 +89,7 @@ pub struct PromptSource {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PromptSourceKind {
+pub enum PromptTemplateKind {
     Command,
     Skill,
 }

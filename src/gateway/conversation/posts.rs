@@ -46,7 +46,7 @@ pub struct ChatPosts {
 
 /// What new posts answer for a while.
 #[derive(Debug)]
-pub struct AnswerScope {
+pub struct ReplyScope {
     delivery: Option<DeliveryId>,
     before: Option<DeliveryId>,
     newest: Option<PostKey>,
@@ -74,13 +74,13 @@ impl ChatPosts {
     }
 
     /// The new posts answer this delivery until [`ChatPosts::end_answer`].
-    pub fn begin_answer(&mut self, delivery: Option<DeliveryId>) -> AnswerScope {
+    pub fn begin_answer(&mut self, delivery: Option<DeliveryId>) -> ReplyScope {
         let newest = self.timeline.last_key();
         let before = std::mem::replace(&mut self.timeline.answering, delivery.clone());
-        AnswerScope { delivery, before, newest }
+        ReplyScope { delivery, before, newest }
     }
 
-    pub fn end_answer(&mut self, scope: AnswerScope) {
+    pub fn end_answer(&mut self, scope: ReplyScope) {
         self.timeline.answering = scope.before;
         if let Some(delivery) = scope.delivery.filter(|_| self.timeline.last_key() != scope.newest)
         {

@@ -14,7 +14,7 @@ use crate::platform::ChosenOption;
 use avocet_core::i18n::{Lang, Phrase, gateway as phrases};
 use avocet_core::prompt::args;
 use avocet_core::protocol::ChatPlatform;
-use avocet_present::commands::{CommandRow, RowOption, RowOrigin};
+use avocet_present::commands::{CommandRow, CommandRowArgument, RowOrigin};
 
 /// The types of a command that is typed, and of an option that is text.
 const CHAT_INPUT: u8 = 1;
@@ -158,7 +158,7 @@ fn typed_options(row: &CommandRow, command_row: &CommandRow) -> Vec<DiscordOptio
 
 /// The values of an option; none where there are too many or one is too long: a list that is cut
 /// would forbid the rest.
-fn choices(of_row: &RowOption) -> Vec<DiscordChoice> {
+fn choices(of_row: &CommandRowArgument) -> Vec<DiscordChoice> {
     let most = DISCORD.choices.unwrap_or(usize::MAX);
     let mut values: Vec<&String> = of_row.choices.iter().filter(|one| !one.is_empty()).collect();
     let mut seen = BTreeSet::new();

@@ -7,7 +7,7 @@ use super::limits::{DISCORD, SLACK, TELEGRAM};
 use super::*;
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::{Category, Extensions};
-use avocet_present::commands::{RowOption, RowOrigin, rows};
+use avocet_present::commands::{CommandRowArgument, RowOrigin, rows};
 
 const NOTHING: MenuOptions<'static> = MenuOptions { open: &[], first: &[] };
 
@@ -25,12 +25,12 @@ fn sent(name: &str, args: &str) -> SentCommand {
     SentCommand { name: name.to_owned(), args: args.to_owned(), options: Vec::new() }
 }
 
-fn option() -> impl Strategy<Value = RowOption> {
+fn option() -> impl Strategy<Value = CommandRowArgument> {
     // Some names are as long as a name may be, and end in a number.
     let name = prop_oneof![9 => "\\PC{0,40}", 1 => "x{31}[0-2]"];
     let texts = (name, "\\PC{0,150}", prop::collection::vec("\\PC{0,110}", 0..30));
     (texts, any::<[bool; 3]>()).prop_map(
-        |((name, about, choices), [required, completed, named])| RowOption {
+        |((name, about, choices), [required, completed, named])| CommandRowArgument {
             name,
             about,
             is_required: required,
@@ -195,7 +195,7 @@ proptest! {
     fn arguments_that_are_chosen_are_the_arguments_of_the_command(
         values in prop::collection::vec(prop::option::of("[^\\r\\n]{0,12}"), 2..6),
     ) {
-        let option = |at: usize| RowOption { name: format!("o{at}"), ..RowOption::default() };
+        let option = |at: usize| CommandRowArgument { name: format!("o{at}"), ..CommandRowArgument::default() };
         let row = CommandRow { options: (0..values.len()).map(option).collect(), ..own("fly") };
         let given = values.iter().enumerate().filter_map(|(at, value)| {
             Some(ChosenOption { name: format!("o{at}"), value: value.clone()? })
@@ -306,13 +306,14 @@ fn one_command_takes_every_name_and_alias_that_a_menu_has_no_room_for() {
 
 #[test]
 fn options_are_put_in_the_order_of_their_command_whatever_the_order_they_were_chosen_in() {
-    let option = |name: &str| RowOption { name: name.to_owned(), ..RowOption::default() };
+    let option =
+        |name: &str| CommandRowArgument { name: name.to_owned(), ..CommandRowArgument::default() };
     let mut rows = rows(&Extensions::default(), Lang::En);
     rows.push(CommandRow {
         options: vec![
             option("city"),
             option("days"),
-            RowOption { is_named: true, ..option("unit") },
+            CommandRowArgument { is_named: true, ..option("unit") },
         ],
         ..own("weather")
     });
@@ -444,7 +445,10 @@ fn an_entry_of_a_menu_that_is_older_than_the_files_means_what_it_showed() {
     assert_eq!(names.typed_line(&sent("git_commit", "")), "/git.commit", "which is gone");
     // The options are those that were shown.
     let fly = |names: [&str; 2]| {
-        let option = |name: &str| RowOption { name: name.to_owned(), ..RowOption::default() };
+        let option = |name: &str| CommandRowArgument {
+            name: name.to_owned(),
+            ..CommandRowArgument::default()
+        };
         [CommandRow { options: names.map(option).to_vec(), ..own("fly") }]
     };
     let (rows, shown) = (fly(["origin", "to"]), fly(["from", "to"]));
@@ -467,12 +471,12 @@ fn an_entry_of_a_menu_that_is_older_than_the_files_means_what_it_showed() {
 
 #[test]
 fn every_option_is_shown_and_a_list_that_would_forbid_a_value_is_none() {
-    let option = |name: &str, choices: Vec<String>| RowOption {
+    let option = |name: &str, choices: Vec<String>| CommandRowArgument {
         name: name.to_owned(),
         about: "x".repeat(300),
         is_required: true,
         choices,
-        ..RowOption::default()
+        ..CommandRowArgument::default()
     };
     let many: Vec<String> = (0..25).map(|n| format!("{n}{}", "c".repeat(76))).collect();
     let long = vec!["short".to_owned(), "l".repeat(101)];

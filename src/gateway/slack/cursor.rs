@@ -13,7 +13,7 @@ const OVERLAP: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
-pub struct SlackCursor {
+pub struct SlackPosition {
     /// Counts deliveries since the start.
     pub number: u64,
     /// The newest message, as the service counts: seconds, a dot and six digits.
@@ -25,14 +25,14 @@ pub struct SlackCursor {
     ahead: Option<String>,
 }
 
-impl SlackCursor {
+impl SlackPosition {
     /// Of an earlier run.
-    pub fn resume(cursor: Option<&Cursor>) -> SlackCursor {
-        let cursor = cursor.map(SlackCursor::read).unwrap_or_default();
-        SlackCursor { number: 0, ..cursor }
+    pub fn resume(cursor: Option<&Cursor>) -> SlackPosition {
+        let cursor = cursor.map(SlackPosition::read).unwrap_or_default();
+        SlackPosition { number: 0, ..cursor }
     }
 
-    pub fn read(cursor: &Cursor) -> SlackCursor {
+    pub fn read(cursor: &Cursor) -> SlackPosition {
         serde_json::from_str(&cursor.0).unwrap_or_default()
     }
 
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_later_run_reads_the_known_conversations_from_where_they_ended() {
-        let mut cursor = SlackCursor::default();
+        let mut cursor = SlackPosition::default();
         assert_eq!(cursor.missed(), (Vec::new(), String::new()));
         for (chat, ts) in [("D1", "1000.000002"), ("D2", "1000.000003"), ("D1", "1000.000001")] {
             cursor.advance(&message(chat, ts));
@@ -113,17 +113,17 @@ mod tests {
         // What is live meanwhile does not move the position past what was missed.
         cursor.begin_catch_up();
         cursor.advance(&message("D1", "2000.000001"));
-        let cursor = SlackCursor::resume(Some(&cursor.write()));
+        let cursor = SlackPosition::resume(Some(&cursor.write()));
         assert_eq!(cursor.number, 0);
         let (places, from) = cursor.missed();
         let chats: Vec<&str> = places.iter().map(|place| place.chat.0.as_str()).collect();
         assert_eq!((chats, from.as_str()), (vec!["D2", "D1"], "940.000003"));
-        assert_eq!(SlackCursor::resume(Some(&Cursor("7".into()))), SlackCursor::default());
+        assert_eq!(SlackPosition::resume(Some(&Cursor("7".into()))), SlackPosition::default());
     }
 
     #[test]
     fn once_the_missed_messages_are_read_the_live_ones_count() {
-        let mut cursor = SlackCursor::default();
+        let mut cursor = SlackPosition::default();
         cursor.admit(&message("D1", "1000.000001").at);
         cursor.begin_catch_up();
         cursor.advance(&message("D1", "1000.000001"));
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_thread_is_remembered_with_its_channel() {
-        let mut cursor = SlackCursor::default();
+        let mut cursor = SlackPosition::default();
         let thread = ChatAddress { chat: "C1".into(), thread: Some("1000.000001".into()) };
         assert!(cursor.admit(&thread) && !cursor.admit(&thread));
         cursor.advance(&message("C1", "1000.000001"));

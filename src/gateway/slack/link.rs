@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::time::{sleep, sleep_until};
 
 use super::api::{PageWaiting, SlackApi, network};
-use super::cursor::SlackCursor;
+use super::cursor::SlackPosition;
 use super::incoming::{IsCommand, SlackIncoming, SlackReader};
 use super::socket::{Envelope, SlackFrame, Unacknowledged, acknowledgement};
 use crate::catch_up::{CatchUp, next_missed};
@@ -72,7 +72,7 @@ pub struct SlackLink {
     pub is_command: IsCommand,
     pub patience: SlackPatience,
     pub end: ConnectionEnd<SlackReceived, SlackOrder>,
-    pub cursor: SlackCursor,
+    pub cursor: SlackPosition,
     /// What was missed, while it is read.
     catch_up: Option<CatchUp<ChatAddress>>,
     /// There was another gap meanwhile.
@@ -148,7 +148,7 @@ enum LinkStep {
 
 /// Applies an order that comes between two connections; true if the task ends. Confirmations are
 /// for the connection that was closed.
-fn ends(order: &SlackOrder, cursor: &mut SlackCursor) -> bool {
+fn ends(order: &SlackOrder, cursor: &mut SlackPosition) -> bool {
     match order {
         SlackOrder::Close => true,
         SlackOrder::Confirm(_) => false,
@@ -171,7 +171,7 @@ impl SlackLink {
         is_command: IsCommand,
         patience: SlackPatience,
         end: ConnectionEnd<SlackReceived, SlackOrder>,
-        cursor: SlackCursor,
+        cursor: SlackPosition,
     ) -> SlackLink {
         let backlog = VecDeque::new();
         let catch_up = None;

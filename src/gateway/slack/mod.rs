@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use self::api::{PageWaiting, SlackApi};
-use self::cursor::SlackCursor;
+use self::cursor::SlackPosition;
 pub use self::incoming::IsCommand;
 pub use self::link::SlackPatience;
 use self::link::{SlackLink, SlackOrder, SlackReceived};
@@ -128,7 +128,7 @@ impl Slack {
         let bot = text("user_id");
         let patience = self.patience;
 
-        let cursor = SlackCursor::resume(self.cursor.as_ref());
+        let cursor = SlackPosition::resume(self.cursor.as_ref());
         let connection = ServiceConnection::start(|end| {
             SlackLink::new(api, bot, is_command, patience, end, cursor).run()
         });
@@ -393,7 +393,7 @@ impl Platform for Slack {
 
     fn confirm(&self, cursor: &Cursor) -> PlatformResult<'_, ()> {
         if let Some(running) = self.running.get() {
-            running.connection.order(SlackOrder::Confirm(SlackCursor::read(cursor).number));
+            running.connection.order(SlackOrder::Confirm(SlackPosition::read(cursor).number));
         }
         std::future::ready(Ok(())).boxed()
     }

@@ -33,7 +33,7 @@ pub use dispatch::{canonical_name, dispatch, dispatch_over_question, find};
 pub use help::{by_category, commands_table, page as help_page, topic_rows, with_aliases};
 pub use info::permission_rows;
 pub use manual::{ManualTopic, TOPICS, markdown_table};
-pub use registry::{CalledRows, CommandRow, RowOption, RowOrigin, rows};
+pub use registry::{CalledRows, CommandRow, CommandRowArgument, RowOrigin, rows};
 
 use command::{refusal, shorten};
 

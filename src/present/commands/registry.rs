@@ -23,7 +23,7 @@ pub struct CommandRow {
     /// The least comes first.
     pub priority: u8,
     pub origin: RowOrigin,
-    pub options: Vec<RowOption>,
+    pub options: Vec<CommandRowArgument>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +35,7 @@ pub enum RowOrigin {
 
 /// An argument of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RowOption {
+pub struct CommandRowArgument {
     pub name: String,
     pub about: String,
     pub is_required: bool,
@@ -96,7 +96,7 @@ pub fn rows(own: &Extensions, lang: Lang) -> Vec<CommandRow> {
 }
 
 fn built_in_row(command: &SlashCommand, lang: Lang) -> CommandRow {
-    let option = |option: &CommandOption| RowOption {
+    let option = |option: &CommandOption| CommandRowArgument {
         name: option.name.to_owned(),
         about: option.about.text(lang).to_owned(),
         is_required: option.is_required,
@@ -143,7 +143,7 @@ fn own_row(extension: &Extension, lang: Lang) -> CommandRow {
         options: traits
             .arguments
             .iter()
-            .map(|argument| RowOption {
+            .map(|argument| CommandRowArgument {
                 name: argument.name.clone(),
                 about: argument.about.clone(),
                 is_required: argument.is_required,

@@ -7,7 +7,7 @@ use regex::Regex;
 use super::fault_log::FaultLog;
 use super::near::with_near;
 use crate::error::quoted;
-use crate::text::{MessageText, Placeholder, RegexMark, TextSpan};
+use crate::text::{MessageText, Placeholder, RegexPlaceholder, TextSpan};
 use avocet_core::i18n::{LocalizedText, script_run as phrases};
 
 /// What follows the `[[` of a text that is certainly meant as a mark: a call that is not closed or
@@ -51,7 +51,7 @@ pub(super) fn check_choices(placeholder: &Placeholder, source: &str, faults: &mu
 }
 
 /// The group that a pattern is to give.
-pub(super) fn check_group(mark: &RegexMark, faults: &mut FaultLog<'_>) {
+pub(super) fn check_group(mark: &RegexPlaceholder, faults: &mut FaultLog<'_>) {
     if let Some(what) = missing_group(mark) {
         faults.add_of(&mark.source, what);
     }
@@ -80,7 +80,7 @@ fn broken_marks(text: &str) -> Vec<&str> {
     broken.take(MAX_BROKEN).map(|(_, found)| found.as_str().trim_end()).collect()
 }
 
-fn missing_group(mark: &RegexMark) -> Option<LocalizedText> {
+fn missing_group(mark: &RegexPlaceholder) -> Option<LocalizedText> {
     let group = mark.group.as_ref()?;
     let flags: String = mark.flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
     let whole =

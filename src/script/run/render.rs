@@ -10,7 +10,7 @@ use super::super::error::{Location, ScriptResult, quoted};
 use super::super::host::ScriptEvent;
 use super::super::output;
 use super::super::template::{self, Format, Functions, Rendered};
-use super::super::text::{Bias, MessageText, RegexMark, RenderedText, args, regex, roles};
+use super::super::text::{Bias, MessageText, RegexPlaceholder, RenderedText, args, regex, roles};
 use super::dialogue::{DialogueMessage, MessageBody, RenderMode, SystemParts};
 use super::fill_placeholders::fill_placeholders;
 use super::frame::{Frame, MAX_TEXT, ScriptRun};
@@ -355,7 +355,7 @@ fn template_data(frame: &Frame) -> Map<String, Value> {
 }
 
 /// The match of a regular expression in a text; the whole text if nothing matches.
-fn first_match(mark: &RegexMark, text: &str) -> ScriptResult<String> {
+fn first_match(mark: &RegexPlaceholder, text: &str) -> ScriptResult<String> {
     let Some(found) = regex::captures(&mark.source, &mark.flags, text)? else {
         return Ok(text.to_owned());
     };

@@ -15,12 +15,12 @@ pub struct Placeholder {
     pub params: Vec<Arg>,
     /// The only valid answers; empty if any answer is valid.
     pub choices: Vec<String>,
-    pub pick: ChoiceMatch,
+    pub pick: PickOptions,
 }
 
 /// How a choice is picked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChoiceMatch {
+pub struct PickOptions {
     /// Maximum number of choices to pick, at least 1.
     pub max: usize,
     /// True: picked at random here, without asking a model.
@@ -29,9 +29,9 @@ pub struct ChoiceMatch {
     pub separator: String,
 }
 
-impl Default for ChoiceMatch {
-    fn default() -> ChoiceMatch {
-        ChoiceMatch { max: 1, random: false, separator: ", ".to_owned() }
+impl Default for PickOptions {
+    fn default() -> PickOptions {
+        PickOptions { max: 1, random: false, separator: ", ".to_owned() }
     }
 }
 
@@ -42,7 +42,7 @@ impl Placeholder {
             name: name.into(),
             params: Vec::new(),
             choices: Vec::new(),
-            pick: ChoiceMatch::default(),
+            pick: PickOptions::default(),
         }
     }
 
@@ -215,7 +215,7 @@ mod tests {
     fn isdk_068_bars_separate_choices_and_colons_set_options() {
         let ask = Placeholder::with_options("F", "|苹果|香蕉|橙子");
         assert_eq!(ask.choices, ["苹果", "香蕉", "橙子"]);
-        assert_eq!(ask.pick, ChoiceMatch::default());
+        assert_eq!(ask.pick, PickOptions::default());
         for options in
             ["|a|b:type='random'", "|a|b:random", "|a|b:type=random", "|a|b,type='random'"]
         {

@@ -2,7 +2,7 @@
 
 use super::ask::Placeholder;
 use super::bias::{self, Bias};
-use super::placeholder::{self, CallMark, PlaceholderMark, RegexMark};
+use super::placeholder::{self, CallMark, PlaceholderMark, RegexPlaceholder};
 
 /// Maximum number of openings tried in one text; the rest is plain.
 const MAX_TRIED: usize = 1024;
@@ -60,7 +60,7 @@ impl MessageText {
     }
 
     /// The first regular expression that has no result yet.
-    pub fn next_pattern(&self) -> Option<(usize, &RegexMark)> {
+    pub fn next_pattern(&self) -> Option<(usize, &RegexPlaceholder)> {
         self.spans.iter().enumerate().find_map(|(at, piece)| match piece {
             TextSpan::Mark { mark: PlaceholderMark::Regex(pattern), .. } => Some((at, pattern)),
             _ => None,

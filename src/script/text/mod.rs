@@ -19,7 +19,7 @@ pub mod prefix;
 pub mod regex;
 pub mod roles;
 
-pub use ask::{ChoiceMatch, Placeholder};
+pub use ask::{PickOptions, Placeholder};
 pub use bias::Bias;
 pub use message_text::{MessageText, RenderedSpan, RenderedText, TextSpan};
-pub use placeholder::{CallMark, PlaceholderMark, RegexMark};
+pub use placeholder::{CallMark, PlaceholderMark, RegexPlaceholder};

@@ -14,7 +14,7 @@ const MAX_ENDS: usize = 32;
 pub enum PlaceholderMark {
     Placeholder(Placeholder),
     Call(CallMark),
-    Regex(RegexMark),
+    Regex(RegexPlaceholder),
 }
 
 /// `[[@id(args)]]`, `[[@$fn(args)]]`: replaced by the result of the call.
@@ -28,7 +28,7 @@ pub struct CallMark {
 
 /// `[[/re/flags:VAR:group]]`: replaced by what the expression matches in the variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RegexMark {
+pub struct RegexPlaceholder {
     pub source: String,
     /// JavaScript flags: `i`, `m`, `s`, `g`, …
     pub flags: String,
@@ -107,7 +107,7 @@ fn parse_regex<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a s
 
 /// `re/flags:VAR:group`; the pattern extends to the last `/` that is followed by such a tail,
 /// because a pattern may contain an unescaped `/`.
-fn parse_regex_body(inside: &str) -> Option<RegexMark> {
+fn parse_regex_body(inside: &str) -> Option<RegexPlaceholder> {
     for (at, _) in inside.rmatch_indices('/').take(MAX_ENDS) {
         let (source, tail) = inside.split_at(at);
         let Some((flags, target)) = tail.strip_prefix('/').and_then(|tail| tail.split_once(':'))
@@ -123,7 +123,7 @@ fn parse_regex_body(inside: &str) -> Option<RegexMark> {
             && is_name(variable)
             && group.is_none_or(|group| is_name(group) || is_number(group));
         if good {
-            return Some(RegexMark {
+            return Some(RegexPlaceholder {
                 source: source.to_owned(),
                 flags: flags.to_owned(),
                 variable: variable.to_owned(),

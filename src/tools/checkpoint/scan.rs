@@ -101,9 +101,9 @@ pub fn stamp(path: &Path) -> Option<WorkspaceFile> {
 
 /// Tells which folders lead through a link that came into the workspace.
 #[derive(Default)]
-pub struct LinkedFolders(HashMap<PathBuf, bool>);
+pub struct SymlinkCache(HashMap<PathBuf, bool>);
 
-impl LinkedFolders {
+impl SymlinkCache {
     pub fn contains(&mut self, folder: &Path, roots: &[PathBuf]) -> bool {
         if roots.iter().any(|root| root == folder) {
             return false;

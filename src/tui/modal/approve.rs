@@ -13,7 +13,7 @@ use super::subject::Subject;
 use crate::draw::DrawContext;
 use crate::text;
 use avocet_core::i18n::{LocalizedText, agents, common, rules, screen as phrases};
-use avocet_core::protocol::{AskId, Change, Risk, StepAction, StepQuestion, Tier, UpcomingStep};
+use avocet_core::protocol::{AskId, Change, RemainingStep, Risk, StepAction, StepQuestion, Tier};
 use avocet_present::QuestionKind;
 use avocet_present::flow::QuestionFlow;
 
@@ -222,7 +222,7 @@ fn rule_summary(texts: &[LocalizedText]) -> Vec<LocalizedText> {
 
 /// A step after this one: its whole command, and its tier unless that is the usual one.
 fn upcoming_step_rows(
-    step: &UpcomingStep,
+    step: &RemainingStep,
     width: usize,
     cx: &DrawContext<'_>,
     diffs: &DiffViewCache,

@@ -48,7 +48,7 @@ pub(super) struct StreamingText {
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     end: u32,
-    shape: Shape,
+    shape: PieceKind,
     /// Continues the piece before without a blank row.
     continues_previous: bool,
     /// May contain a link whose target is defined elsewhere.
@@ -56,7 +56,7 @@ struct Piece {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Shape {
+enum PieceKind {
     Prose,
     /// Lines of code of this fence; `head`: they include the opening line.
     Code {
@@ -150,8 +150,8 @@ impl StreamingText {
         let source = self.source.get(self.start(at)..end).unwrap_or_default();
         match (self.form, self.shape(at)) {
             (TextSyntax::Plain, _) => TextPart::Plain(source),
-            (TextSyntax::Markdown, Shape::Prose) => TextPart::Markdown(source),
-            (TextSyntax::Markdown, Shape::Code { fence, head }) => {
+            (TextSyntax::Markdown, PieceKind::Prose) => TextPart::Markdown(source),
+            (TextSyntax::Markdown, PieceKind::Code { fence, head }) => {
                 match self.fences.get(fence as usize) {
                     Some(fence) => {
                         TextPart::Code { code: code_lines(source, fence, head), fence, head }
@@ -165,7 +165,7 @@ impl StreamingText {
     /// The code of the same fence before a piece of code.
     pub fn code_before(&self, at: usize) -> &str {
         let mut head = at;
-        while head > 0 && matches!(self.shape(head), Shape::Code { head: false, .. }) {
+        while head > 0 && matches!(self.shape(head), PieceKind::Code { head: false, .. }) {
             head -= 1;
         }
         let source = self.source.get(self.start(head)..self.start(at)).unwrap_or_default();
@@ -206,29 +206,29 @@ impl StreamingText {
         at.checked_sub(1).and_then(|at| self.pieces.get(at)).map_or(0, Piece::end)
     }
 
-    fn shape(&self, at: usize) -> Shape {
+    fn shape(&self, at: usize) -> PieceKind {
         self.pieces.get(at).map_or(self.tail_shape(), |piece| piece.shape)
     }
 
-    fn tail_shape(&self) -> Shape {
+    fn tail_shape(&self) -> PieceKind {
         match self.fences.len().checked_sub(1) {
             Some(last) if self.is_fence_open => {
                 let fence = last as u32;
-                Shape::Code { fence, head: !self.has_code(fence) }
+                PieceKind::Code { fence, head: !self.has_code(fence) }
             }
-            _ => Shape::Prose,
+            _ => PieceKind::Prose,
         }
     }
 
     /// True when lines of this fence are already frozen.
     fn has_code(&self, fence: u32) -> bool {
-        matches!(self.pieces.last(), Some(Piece { shape: Shape::Code { fence: last, .. }, .. }) if *last == fence)
+        matches!(self.pieces.last(), Some(Piece { shape: PieceKind::Code { fence: last, .. }, .. }) if *last == fence)
     }
 
-    fn freeze(&mut self, end: usize, shape: Shape) {
+    fn freeze(&mut self, end: usize, shape: PieceKind) {
         if end > self.frozen {
             let joined = std::mem::take(&mut self.continues_last_piece);
-            let refers = shape == Shape::Prose
+            let refers = shape == PieceKind::Prose
                 && self.form == TextSyntax::Markdown
                 && self.source.get(self.frozen..end).is_some_and(|source| source.contains('['));
             let end32 = u32::try_from(end).unwrap_or(u32::MAX);
@@ -249,7 +249,7 @@ impl StreamingText {
             if cut == 0 || (cut == rest.len() && !self.is_complete) {
                 break;
             }
-            self.freeze(self.frozen + cut, Shape::Prose);
+            self.freeze(self.frozen + cut, PieceKind::Prose);
         }
     }
 
@@ -265,7 +265,7 @@ impl StreamingText {
         for (at, MarkdownBlock { kind, start, end: own }) in found.into_iter().enumerate() {
             if matches!(kind, MarkdownBlockKind::Code(_)) {
                 // Invisible text before or after code, such as the target of a link, is not code.
-                self.freeze(base + start, Shape::Prose);
+                self.freeze(base + start, PieceKind::Prose);
             }
             match (starts.get(at + 1), kind) {
                 (Some(_), MarkdownBlockKind::Code(fence)) => self.freeze_fence(base + own, fence),
@@ -287,7 +287,7 @@ impl StreamingText {
             _ if long > TOO_LONG => self.split_anywhere(end),
             MarkdownBlockKind::Other | MarkdownBlockKind::List(_) | MarkdownBlockKind::Code(_) => {}
         }
-        self.freeze(end, Shape::Prose);
+        self.freeze(end, PieceKind::Prose);
         self.continues_last_piece = false;
     }
 
@@ -327,7 +327,7 @@ impl StreamingText {
         for (at, item) in items.iter().map(|item| base + item).enumerate() {
             let last = at + 1 == items.len() && !all;
             if item > self.frozen && (last || item - self.frozen > LONG / 8) {
-                self.freeze(item, Shape::Prose);
+                self.freeze(item, PieceKind::Prose);
                 let before = self.source.get(..self.frozen).unwrap_or_default();
                 self.continues_last_piece = !before.ends_with("\n\n");
             }
@@ -340,7 +340,7 @@ impl StreamingText {
             let most = floor(rest, LONG);
             let head = rest.get(..most).unwrap_or_default();
             let cut = head.rfind('\n').or_else(|| head.rfind(' ')).map_or(most, |at| at + 1);
-            self.freeze(self.frozen + cut, Shape::Prose);
+            self.freeze(self.frozen + cut, PieceKind::Prose);
             self.continues_last_piece = true;
         }
     }
@@ -351,7 +351,7 @@ impl StreamingText {
         while let Some(rest) = self.source.get(self.frozen..end).filter(|rest| !rest.is_empty()) {
             let head = !self.has_code(fence);
             let cut = self.frozen + nth_line_end(rest, LINES).unwrap_or(rest.len());
-            self.freeze(cut, Shape::Code { fence, head });
+            self.freeze(cut, PieceKind::Code { fence, head });
             self.continues_last_piece = true;
         }
     }

@@ -15,27 +15,28 @@ enum Unit {
     Either,
 }
 
+/// What becomes of the step when the time is over.
 #[derive(Clone, Copy, PartialEq)]
-enum AtEnd {
-    Stops,
-    GoesOn,
+enum OnTimeout {
+    Kill,
+    Background,
 }
 
 /// The names in lower case without signs.
 #[rustfmt::skip]
-const NAMES: &[(&[&str], Unit, AtEnd)] = &[
-    (&["timeouts", "timeoutsec", "timeoutsecs", "timeoutseconds", "timeoutinseconds"], Unit::Seconds, AtEnd::Stops),
-    (&["timeoutms", "timeoutmillis", "timeoutmilliseconds"], Unit::Milliseconds, AtEnd::Stops),
-    (&["timeout", "timelimit", "hardtimeout"], Unit::Either, AtEnd::Stops),
-    (&["yieldtimems", "blockuntilms"], Unit::Milliseconds, AtEnd::GoesOn),
-    (&["initialwait"], Unit::Seconds, AtEnd::GoesOn),
+const NAMES: &[(&[&str], Unit, OnTimeout)] = &[
+    (&["timeouts", "timeoutsec", "timeoutsecs", "timeoutseconds", "timeoutinseconds"], Unit::Seconds, OnTimeout::Kill),
+    (&["timeoutms", "timeoutmillis", "timeoutmilliseconds"], Unit::Milliseconds, OnTimeout::Kill),
+    (&["timeout", "timelimit", "hardtimeout"], Unit::Either, OnTimeout::Kill),
+    (&["yieldtimems", "blockuntilms"], Unit::Milliseconds, OnTimeout::Background),
+    (&["initialwait"], Unit::Seconds, OnTimeout::Background),
 ];
 
 pub(super) fn read_times(reader: &ObjectReader<'_>) -> Result<Requires, LocalizedText> {
     let mut requires = Requires::default();
     for (name, value) in reader.object {
         let plain = plain_name(name);
-        let Some((_, unit, at_end)) =
+        let Some((_, unit, on_timeout)) =
             NAMES.iter().find(|(names, ..)| names.contains(&plain.as_str()))
         else {
             continue;
@@ -52,9 +53,9 @@ pub(super) fn read_times(reader: &ObjectReader<'_>) -> Result<Requires, Localize
             return Err(wrong_type(&reader.field(name), phrases::IS_NUMBER, value));
         };
         let wait = Some(in_seconds(number, *unit)).filter(|wait| *wait > 0);
-        match at_end {
-            AtEnd::Stops => requires.timeout_s = requires.timeout_s.or(wait),
-            AtEnd::GoesOn => requires.foreground_s = requires.foreground_s.or(wait),
+        match on_timeout {
+            OnTimeout::Kill => requires.timeout_s = requires.timeout_s.or(wait),
+            OnTimeout::Background => requires.foreground_s = requires.foreground_s.or(wait),
         }
     }
     Ok(requires)

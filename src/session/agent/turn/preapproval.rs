@@ -37,8 +37,8 @@ impl RemainingSteps {
     }
 
     /// The form that surfaces show.
-    pub fn upcoming_steps(&self) -> Vec<protocol::UpcomingStep> {
-        let shown = |judged: &Judgement| protocol::UpcomingStep {
+    pub fn upcoming_steps(&self) -> Vec<protocol::RemainingStep> {
+        let shown = |judged: &Judgement| protocol::RemainingStep {
             id: judged.step.id.clone(),
             work: judged.step.work.clone(),
             risk: judged.risk.clone(),

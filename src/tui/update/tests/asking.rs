@@ -485,7 +485,7 @@ fn a_larger_window_withdraws_the_note_about_unseen_rows() {
 fn all_of_a_batch_must_be_seen_to_be_approved() {
     let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
     let Question::Step(StepQuestion { rest, .. }) = &mut ask.question else { panic!("a step") };
-    rest.extend((0..30).map(|n| protocol::UpcomingStep {
+    rest.extend((0..30).map(|n| protocol::RemainingStep {
         id: format!("cmd_{n}"),
         work: StepAction::exec("touch", &["b"]),
         risk: risk(Tier::L1),
@@ -512,7 +512,7 @@ fn long_arguments_are_shown_with_their_middle() {
         panic!("asks")
     };
     let Question::Step(StepQuestion { rest, .. }) = &mut ask.question else { panic!("a step") };
-    rest.push(protocol::UpcomingStep {
+    rest.push(protocol::RemainingStep {
         id: "cmd_2".into(),
         work: behind,
         risk: risk(Tier::L1),

@@ -44,7 +44,7 @@ pub(super) fn confined(rest: usize) -> State {
     held.iter_mut().for_each(|reason| reason.rule = "sandbox.work".into());
     asked.risk.reasons.extend(held);
     asked.rule_covers = vec![WHY.into()];
-    asked.rest.extend((0..rest).map(|n| protocol::UpcomingStep {
+    asked.rest.extend((0..rest).map(|n| protocol::RemainingStep {
         id: format!("cmd_{n}"),
         work: StepAction::exec("touch", &["b"]),
         risk: risk(Tier::L1),

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::guard::QUIET;
-use avocet_core::protocol::{QuestionOp, StepQuestion, TemplateCommand, UpcomingStep};
+use avocet_core::protocol::{QuestionOp, RemainingStep, StepQuestion, TemplateCommand};
 
 /// One event.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ fn question(kind: Kind) -> Question {
             let mut question = step(touch(), risk(Tier::L1));
             if let Question::Step(StepQuestion { rest, .. }) = &mut question {
                 let (id, work) = ("cmd_002".to_owned(), StepAction::exec("touch", &["b"]));
-                rest.push(UpcomingStep { id, work, risk: risk(Tier::L1), change: None });
+                rest.push(RemainingStep { id, work, risk: risk(Tier::L1), change: None });
             }
             question
         }

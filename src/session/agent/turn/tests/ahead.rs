@@ -6,7 +6,7 @@ use super::*;
 use avocet_core::protocol::{self, Effect, StepQuestion};
 
 /// At the question about the first of these lines, approves all listed steps.
-fn approves_all(bench: &mut Bench, lines: &[&str]) -> (Vec<protocol::UpcomingStep>, TurnAction) {
+fn approves_all(bench: &mut Bench, lines: &[&str]) -> (Vec<protocol::RemainingStep>, TurnAction) {
     let TurnAction::Ask(ask) = bench.proposes(lines) else { panic!("asks") };
     let Question::Step(StepQuestion { rest, .. }) = *ask else { panic!("asks about a step") };
     let steps = rest.iter().map(|step| step.id.clone()).collect();
@@ -30,7 +30,7 @@ fn a_question_shows_the_rest_of_the_list_with_its_tiers() {
     assert_eq!(shown, expected);
 }
 
-fn limits_line(step: &protocol::UpcomingStep) -> String {
+fn limits_line(step: &protocol::RemainingStep) -> String {
     step.work.short_line()
 }
 
