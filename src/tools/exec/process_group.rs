@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio_util::sync::CancellationToken;
 
 use daemons::DaemonRule;
@@ -351,20 +351,21 @@ pub(super) fn is_running(pid: Pid) -> bool {
 }
 
 /// One step at a time pauses the others: it would pause another that does, and what it lets go on
-/// could be what the other paused. They are the processes below this one, whatever its sessions.
-static PAUSE: Mutex<()> = Mutex::const_new(());
+/// could be what the other paused. Meanwhile no other starts. They are the processes below this
+/// one, whatever its sessions.
+static PAUSE: RwLock<()> = RwLock::const_new(());
 
 /// The processes of other steps, paused as long as this value lives.
 #[derive(Debug)]
 pub(super) struct PausedSteps {
     pids: Vec<i32>,
-    _turn: MutexGuard<'static, ()>,
+    _turn: RwLockWriteGuard<'static, ()>,
 }
 
 impl PausedSteps {
     /// Waits for other steps that pause some. `None`: their processes were not found.
     pub(super) async fn pause(rule: DaemonRule) -> Option<PausedSteps> {
-        let turn = PAUSE.lock().await;
+        let turn = PAUSE.write().await;
         let pause = move || {
             #[cfg(target_os = "linux")]
             let pids = descendants::stop_steps(&rule);
@@ -381,6 +382,14 @@ impl Drop for PausedSteps {
         #[cfg(target_os = "linux")]
         descendants::continue_steps(&self.pids);
     }
+}
+
+/// While this lives, a step starts, and none pauses the others.
+pub(super) type UnpausedStart = RwLockReadGuard<'static, ()>;
+
+/// Waits for the end of a step that pauses the others.
+pub(super) async fn wait_while_paused() -> UnpausedStart {
+    PAUSE.read().await
 }
 
 /// One start at a time in this process, of any step: an unmarked process below us while

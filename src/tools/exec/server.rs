@@ -51,9 +51,11 @@ impl Exec {
         step: &ClearedStep,
         variables: BTreeMap<String, String>,
     ) -> Result<ServerProcess, LocalizedText> {
-        let started = spawn::start(self, step, ChildStreams::Server(variables)).await;
-        let ((mut child, group), confined) = started.map_err(|error| match error {
+        let started =
+            spawn::start(self, step, ChildStreams::Server(variables), &self.steps.exiting);
+        let ((mut child, group), confined) = started.await.map_err(|error| match error {
             StepStartError::Unable(say) | StepStartError::Changed(say) => say,
+            StepStartError::Cancelled => phrases::CANCELLED.into(),
         })?;
         let pipes = (child.stdin().take(), child.stdout().take(), child.stderr().take());
         let (Some(input), Some(output), Some(errors)) = pipes else {

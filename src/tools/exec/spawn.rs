@@ -11,11 +11,12 @@ use std::sync::Arc;
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
 use tokio::io::AsyncWriteExt as _;
+use tokio_util::sync::CancellationToken;
 
 use super::super::ShellInput;
 use super::super::sandbox::{Confined, StepOrigin};
 use super::environment::{EnvironmentKind, Variables, hide_programs};
-use super::process_group::{self, Group, StartPermit, StepGroups, StepMark};
+use super::process_group::{self, Group, StartPermit, StepGroups, StepMark, UnpausedStart};
 use super::{Exec, bounds, format, git, helper, script};
 use avocet_core::i18n::{LocalizedText, exec as phrases};
 use avocet_core::protocol::{StepAction, Tier};
@@ -28,6 +29,8 @@ pub(super) enum StepStartError {
     Unable(LocalizedText),
     /// The step to run is not the judged one.
     Changed(LocalizedText),
+    /// It waited for a step that pauses the others.
+    Cancelled,
 }
 
 /// A child and its group.
@@ -78,7 +81,45 @@ pub(super) async fn start(
     exec: &Exec,
     step: &ClearedStep,
     streams: ChildStreams,
+    cancel: &CancellationToken,
 ) -> Result<(ChildHandle, Option<Confined>), StepStartError> {
+    let judged = step.judgement();
+    let is_piece = matches!(streams, ChildStreams::Piped(_));
+    let plan = plan_launch(exec, step, streams).await?;
+    let sandbox = Arc::clone(&exec.sandbox);
+    let steps = exec.steps.clone();
+    let from = match () {
+        () if is_piece => StepOrigin::Template,
+        () => StepOrigin::Judgement,
+    };
+    let bounded = bounds::is_limited(judged);
+    let mark = StepMark::new();
+    let _unpaused = wait_unless_reading(judged, cancel).await?;
+    exec.steps.starting(mark);
+    let _turn = StartPermit::acquire().await;
+    let start =
+        move |confined: Option<&Confined>| spawn(plan.with_confinement(confined), mark, &steps);
+    let started = sandbox.start(judged, from, step.granted(), start).await;
+    let mut started = started.map_err(unable).and_then(|(running, inside)| Ok((running?, inside)));
+    match &mut started {
+        Ok(((child, group), _)) => {
+            // The thread that started it may set no limits of others.
+            if bounded {
+                bounds::apply(child.id());
+            }
+            group.mark_early_processes().await;
+        }
+        Err(_) => exec.steps.not_started(mark),
+    }
+    started
+}
+
+/// What will be started, and that it is what was judged.
+async fn plan_launch(
+    exec: &Exec,
+    step: &ClearedStep,
+    streams: ChildStreams,
+) -> Result<LaunchPlan, StepStartError> {
     let judged = step.judgement();
     let is_piece = matches!(streams, ChildStreams::Piped(_));
     let (setup, care) = (&exec.setup, environment_kind(judged, is_piece));
@@ -113,31 +154,21 @@ pub(super) async fn start(
         plan = harden_automatic(plan, &args, judged).await;
     }
     format::check(&plan.path, &plan.cwd).map_err(unable)?;
-    let sandbox = Arc::clone(&exec.sandbox);
-    let steps = exec.steps.clone();
-    let from = match () {
-        () if is_piece => StepOrigin::Template,
-        () => StepOrigin::Judgement,
-    };
-    let bounded = bounds::is_limited(judged);
-    let mark = StepMark::new();
-    exec.steps.starting(mark);
-    let _turn = StartPermit::acquire().await;
-    let start =
-        move |confined: Option<&Confined>| spawn(plan.with_confinement(confined), mark, &steps);
-    let started = sandbox.start(judged, from, step.granted(), start).await;
-    let mut started = started.map_err(unable).and_then(|(running, inside)| Ok((running?, inside)));
-    match &mut started {
-        Ok(((child, group), _)) => {
-            // The thread that started it may set no limits of others.
-            if bounded {
-                bounds::apply(child.id());
-            }
-            group.mark_early_processes().await;
-        }
-        Err(_) => exec.steps.not_started(mark),
+    Ok(plan)
+}
+
+/// What only reads is not paused by others, and starts beside one that pauses them.
+async fn wait_unless_reading(
+    judged: &Judgement,
+    cancel: &CancellationToken,
+) -> Result<Option<UnpausedStart>, StepStartError> {
+    if judged.launch.needs.pauses_others || judged.risk.tier == Tier::L0 {
+        return Ok(None);
     }
-    started
+    tokio::select! {
+        start = process_group::wait_while_paused() => Ok(Some(start)),
+        () = cancel.cancelled() => Err(StepStartError::Cancelled),
+    }
 }
 
 fn variables(

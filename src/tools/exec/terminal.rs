@@ -54,11 +54,14 @@ pub(super) async fn run(exec: &Exec, step: &ClearedStep, control: &RunControl) -
         return not_run(judged, Outcome::Cancelled, phrases::CANCELLED.into());
     }
     let began = Instant::now();
-    let ((mut child, group), inside) = match spawn::start(exec, step, ChildStreams::Terminal).await
-    {
+    let started = spawn::start(exec, step, ChildStreams::Terminal, &control.cancel).await;
+    let ((mut child, group), inside) = match started {
         Ok(started) => started,
         Err(StepStartError::Unable(say)) => return not_run(judged, Outcome::NotStarted, say),
         Err(StepStartError::Changed(say)) => return not_run(judged, Outcome::Refused, say),
+        Err(StepStartError::Cancelled) => {
+            return not_run(judged, Outcome::Cancelled, phrases::CANCELLED.into());
+        }
     };
     let pid = child.id();
     let status = tokio::select! {

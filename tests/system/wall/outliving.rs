@@ -77,6 +77,24 @@ async fn a_step_beside_it_cannot_hand_git_a_hook_that_meets_credentials() {
 }
 
 #[tokio::test]
+async fn no_step_starts_beside_one_whose_git_has_credentials() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    wall.identity();
+    let root = wall.repository("code/shop");
+    wall.write(&wall.home(".gnupg/x"), "SECRET");
+    let hook = "#!/bin/sh\ntouch begun\n\
+        for n in 1 2 3 4 5 6 7 8 9 10; do test -e other && touch raced; sleep 0.1; done\n";
+    wall.write(&root.join(".git/hooks/pre-commit"), hook);
+    let signed = wall.run(&["git", "commit", "-S", "--allow-empty", "-qm", "x"]);
+    let beside = async {
+        wait_for(&root.join("begun")).await;
+        wall.script("touch other").await
+    };
+    let (_, beside) = tokio::join!(signed, beside);
+    assert_eq!((beside.exit_code, root.join("raced").exists()), (Some(0), false));
+}
+
+#[tokio::test]
 async fn no_step_sets_limits_of_other_processes() {
     let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
     if !Path::new("/usr/bin/python3").exists() {
