@@ -32,6 +32,8 @@ fn a_key_over_ten_thousand_entries(bencher: Bencher<'_, '_>, line: &str) {
         themes: &[],
         extensions: &kept,
         folders: &[],
+
+        argument_values: None,
         surface: Surface::Local,
         busy: false,
     };

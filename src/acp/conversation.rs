@@ -160,6 +160,7 @@ impl EditorConversation {
             themes: &[],
             extensions: &self.extensions,
             folders: &[],
+            argument_values: None,
             surface: Surface::Plain,
             busy: false,
         };

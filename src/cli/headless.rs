@@ -285,6 +285,7 @@ impl<'a> HeadlessTurn<'a> {
             | Event::Rewound { .. }
             | Event::Sessions { .. }
             | Event::Catalogue(_)
+            | Event::ArgumentValues(_)
             | Event::Cleared => vec![],
         }
     }

@@ -258,6 +258,7 @@ impl PlainSession {
             themes: &[],
             extensions: &self.extensions,
             folders: &[],
+            argument_values: None,
             surface: Surface::Plain,
             busy: !self.is_idle(),
         };
@@ -419,6 +420,7 @@ impl PlainSession {
             }
             Event::SubagentStarted(info) => vec![self.lines.say(subagents::started(&info))],
             Event::Subagent { .. }
+            | Event::ArgumentValues(_)
             | Event::TerminalReturned { .. }
             | Event::Settings { .. }
             | Event::Sessions { .. }

@@ -129,6 +129,9 @@ impl Session {
             ExtensionOp::Mcp { action } => self.handle_mcp(action).await,
             ExtensionOp::ShowMemory => self.show_memory().await,
             ExtensionOp::AddNote { place, text } => self.add_note(place, &text).await,
+            ExtensionOp::CompleteArgument(typed) => {
+                self.servers.complete_argument(typed, self.outbox.clone());
+            }
         }
     }
 }

@@ -10,15 +10,14 @@ use tokio::time::timeout_at;
 use super::mcp_page;
 use super::mcp_schemas::offered_schemas;
 use super::mcp_servers::{
-    DefinitionState, McpServerState, PendingCall, ServerCall, ServerNews, ServerQuestion,
-    SessionServer, folders_of,
+    DefinitionState, McpServerState, ServerNews, ServerQuestion, SessionServer, folders_of,
 };
 use super::mcp_tool::McpTool;
 use super::state::Session;
 use super::user_input::UserInput;
 use avocet_core::i18n::{Localize, mcp_pages as phrases};
 use avocet_core::protocol::{Event, McpAction, Notice, Page, Provider};
-use avocet_mcp::{McpCallId, McpError, McpEvent, McpRequest, McpServer, ServerDefinitions};
+use avocet_mcp::{McpEvent, McpRequest, McpServer, ServerDefinitions};
 use avocet_tools::Toolbox;
 
 /// The first turn of a session without a screen waits so long for servers that start.
@@ -176,28 +175,6 @@ impl Session {
         for running in self.servers.servers.iter().filter_map(|server| server.running.as_ref()) {
             // One that has too many requests asks for them later.
             let _ = running.send(McpRequest::SetFolders(folders.clone()));
-        }
-    }
-
-    /// Passes a call of the running turn on.
-    pub(super) fn call_server(&mut self, call: ServerCall) {
-        let ServerCall { id, server: name, request, progress, reply } = call;
-        let running = self.servers.find(&name).and_then(|server| server.running.as_ref());
-        if running.is_some_and(|running| running.send(request)) {
-            self.servers.calls.insert(id, PendingCall { server: name, progress, reply });
-        } else {
-            // A turn that was stopped does not wait for it.
-            let _ = reply.send(Err(McpError::NotRunning));
-        }
-    }
-
-    pub(super) fn cancel_server_call(&mut self, id: McpCallId) {
-        if let Some(call) = self.servers.calls.remove(&id)
-            && let Some(server) = self.servers.find(&call.server)
-            && let Some(running) = &server.running
-        {
-            // It ends without that as well, once it is answered.
-            let _ = running.send(McpRequest::Cancel(id));
         }
     }
 

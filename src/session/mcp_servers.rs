@@ -4,16 +4,17 @@
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use futures_util::future::join_all;
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::oneshot;
 
+use super::event_sink::Outbox;
 use avocet_config::key_store::KeyStore;
 use avocet_core::i18n::{Localize, LocalizedText, mcp_pages as phrases};
-use avocet_core::protocol::{AskId, Notice};
+use avocet_core::protocol::{ArgumentValues, AskId, Event, Notice, TypedArgument};
 use avocet_mcp::{
     DefinitionDiagnostic, McpCallId, McpError, McpEvent, McpQuestion, McpReply, McpRequest,
     McpServer, McpServerFacts, ServerDefinition, ServerDefinitions, ServerLaunch, ServerOffers,
@@ -249,6 +250,50 @@ impl McpServers {
                 server.running = Some(start_server(launch, self.channels.event.clone()));
                 server.state = McpServerState::Starting;
             }
+        }
+    }
+
+    /// Asks the server of a prompt for the values of an argument while that is typed.
+    pub(super) fn complete_argument(&mut self, of: TypedArgument, mut outbox: Outbox) {
+        let Some(offered) = self.offers.prompt(&of.prompt) else { return };
+        let id = McpCallId(self.next_call.fetch_add(1, Ordering::Relaxed));
+        let request = McpRequest::Complete {
+            id,
+            prompt: offered.prompt.name.clone(),
+            argument: of.argument.clone(),
+            typed: of.typed.clone(),
+        };
+        let server = offered.server.clone();
+        let (reply, answered) = oneshot::channel();
+        let (progress, _) = mpsc::unbounded_channel();
+        self.call(ServerCall { id, server, request, progress, reply });
+        tokio::spawn(async move {
+            // Many servers have no values, which is not worth a message.
+            if let Ok(Ok(McpReply::Values(values))) = answered.await {
+                outbox.send(Event::ArgumentValues(Box::new(ArgumentValues { of, values }))).await;
+            }
+        });
+    }
+
+    /// Passes a call of the running turn on.
+    pub(super) fn call(&mut self, call: ServerCall) {
+        let ServerCall { id, server: name, request, progress, reply } = call;
+        let running = self.find(&name).and_then(|server| server.running.as_ref());
+        if running.is_some_and(|running| running.send(request)) {
+            self.calls.insert(id, PendingCall { server: name, progress, reply });
+        } else {
+            // A turn that was stopped does not wait for it.
+            let _ = reply.send(Err(McpError::NotRunning));
+        }
+    }
+
+    pub(super) fn cancel_call(&mut self, id: McpCallId) {
+        if let Some(call) = self.calls.remove(&id)
+            && let Some(server) = self.find(&call.server)
+            && let Some(running) = &server.running
+        {
+            // It ends without that as well, once it is answered.
+            let _ = running.send(McpRequest::Cancel(id));
         }
     }
 

@@ -163,8 +163,8 @@ impl Session {
                 // A turn that was stopped does not wait for it.
                 let _ = reply.send(self.turn_update());
             }
-            TurnMessage::ServerCalled(call) => self.call_server(*call),
-            TurnMessage::ServerCallCancelled(id) => self.cancel_server_call(id),
+            TurnMessage::ServerCalled(call) => self.servers.call(*call),
+            TurnMessage::ServerCallCancelled(id) => self.servers.cancel_call(id),
             TurnMessage::Job(message) => self.handle_job_message(message).await,
             TurnMessage::InstructionsRead(found) => self.set_instructions(found).await,
             TurnMessage::FilesCounted(files) => self.set_changed_files(files).await,

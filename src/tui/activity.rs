@@ -195,6 +195,7 @@ impl Activity {
             | Event::Rewound { .. }
             | Event::Sessions { .. }
             | Event::Catalogue(_)
+            | Event::ArgumentValues(_)
             | Event::SubagentStarted(_)
             | Event::Subagent { .. }
             | Event::Cleared => return,

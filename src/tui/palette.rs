@@ -19,6 +19,7 @@ const MAX_CANDIDATES: usize = 200;
 /// Commands used last that come first.
 const RECENT: usize = 3;
 
+/// The list of commands and arguments that complete what is typed.
 #[derive(Debug, Default)]
 pub struct Palette {
     stage: CompletionStage,

@@ -35,7 +35,7 @@ use super::update::{layout::layout, update};
 use super::view::view;
 use avocet_core::i18n::{LocalizedText, input as words, screen as screen_words};
 use avocet_core::protocol::{
-    self, AskId, Decision, Op, QuestionOp, SessionOp, Submission, SubmitId, SubmitIds,
+    self, AskId, Decision, ExtensionOp, Op, QuestionOp, SessionOp, Submission, SubmitId, SubmitIds,
 };
 use avocet_core::signals::{self, Signal};
 use avocet_tools::exec::editor::Editing;
@@ -367,6 +367,10 @@ impl Driver {
         self.workers.auto_saver.note_input(&input, at);
         self.react(input, at);
         self.workers.auto_saver.save_if_due(&self.state, at);
+        if let Some(typed) = self.state.take_typed_argument() {
+            let op = Op::Extension(ExtensionOp::CompleteArgument(typed));
+            self.send(Submission { id: None, op });
+        }
         let (wanted, root) = self.state.file_query();
         self.workers.finder.set_query(wanted, root, at);
         let lead = self.state.folder_prefix();

@@ -26,7 +26,10 @@ use super::transcript::{HighlightedCode, Snippet, Transcript};
 use avocet_config::draft::SavedDraft;
 use avocet_config::{BusyInput, ShowThinking};
 use avocet_core::i18n::{Lang, LocalizedText, input, screen as phrases};
-use avocet_core::protocol::{Extensions, ModelOffer, Notice, Op, SessionInfo, SettingRow, TurnOp};
+use avocet_core::protocol::{
+    ArgumentValues, Extensions, ModelOffer, Notice, Op, SessionInfo, SettingRow, TurnOp,
+    TypedArgument,
+};
 use avocet_present::commands::{self, CommandContext, Surface};
 use avocet_safety::redact::Redactor;
 use avocet_tools::exec::Watchdog;
@@ -164,6 +167,9 @@ pub struct Completions {
     pub extensions: Extensions,
     /// Folders that may complete a typed path.
     pub folders: Vec<String>,
+    /// The argument of an MCP server's prompt that is being typed, and its values.
+    pub typed_argument: Option<TypedArgument>,
+    pub argument_values: Option<ArgumentValues>,
     /// The files were read.
     pub has_loaded_extensions: bool,
 }
@@ -405,12 +411,21 @@ impl State {
         commands::typed_folder(&line).map(str::to_owned)
     }
 
+    /// An argument for whose values its server has not been asked.
+    pub fn take_typed_argument(&mut self) -> Option<TypedArgument> {
+        let line = self.palette.is_completing().then(|| self.composer.display_text());
+        let typed = line.and_then(|line| commands::typed_argument(&self.command_context(), &line));
+        let known = std::mem::replace(&mut self.completions.typed_argument, typed);
+        self.completions.typed_argument.clone().filter(|typed| known.as_ref() != Some(typed))
+    }
+
     pub(super) fn command_context(&self) -> CommandContext<'_> {
         CommandContext {
             facts: &self.facts,
             models: &self.completions.models,
             extensions: &self.completions.extensions,
             folders: &self.completions.folders,
+            argument_values: self.completions.argument_values.as_ref(),
             themes: self.appearance.theme_registry.names(),
             surface: Surface::Local,
             busy: self.activity.is_busy(),

@@ -530,6 +530,7 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
         SessionEvent::Models { names, offers } => pickers::fill_models(state, names, offers),
         SessionEvent::Settings { rows, said } => settings_editor::fill(state, rows, said),
         SessionEvent::Catalogue(kept) => input::set_extensions(state, *kept),
+        SessionEvent::ArgumentValues(values) => input::set_argument_values(state, *values),
         // Keys typed meanwhile were meant for the step.
         SessionEvent::TerminalReturned { .. } => state.guard.restart(at),
         SessionEvent::Closed => return vec![ScreenEffect::Quit],

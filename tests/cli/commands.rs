@@ -48,6 +48,8 @@ fn is_wrong(line: &str) -> bool {
         themes: &["dark".to_owned()],
         extensions: &Extensions::default(),
         folders: &[],
+
+        argument_values: None,
         surface: Surface::Local,
         busy: false,
     };
@@ -101,6 +103,8 @@ fn status_shows_which_steps_run_in_the_sandbox() {
             themes: &[],
             extensions: &Extensions::default(),
             folders: &[],
+
+            argument_values: None,
             surface: Surface::Local,
             busy: false,
         };

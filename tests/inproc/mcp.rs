@@ -13,6 +13,7 @@ use avocet::mcp::{
 use avocet::model::{Model, Scripted};
 use avocet::protocol::{
     Decision, Event, ExtensionOp, McpAction, Observation, Op, Outcome, Question, QuestionOp,
+    TypedArgument,
 };
 use avocet::safety::PolicyRule;
 use avocet::session::SessionConfig;
@@ -84,11 +85,18 @@ fn answer(request: &Value) -> Value {
     let body = match request["method"].as_str().unwrap() {
         "initialize" => json!({
             "protocolVersion": "2025-06-18",
-            "capabilities": { "tools": {} },
+            "capabilities": { "tools": {}, "prompts": {}, "completions": {} },
             "serverInfo": { "name": "played", "version": "1" },
         }),
         "tools/list" => {
             json!({ "tools": [{ "name": "say", "inputSchema": { "type": "object" } }] })
+        }
+        "prompts/list" => {
+            json!({ "prompts": [{ "name": "review", "arguments": [{ "name": "focus" }] }] })
+        }
+        "completion/complete" => {
+            let typed = request["params"]["argument"]["value"].as_str().unwrap();
+            json!({ "completion": { "values": [format!("{typed}eed"), "\u{1b}[31mred"] } })
         }
         "tools/call" => return result(id, &request["params"]["arguments"]["what"]),
         _ if id.is_null() => return Value::Null,
@@ -271,6 +279,36 @@ async fn a_server_is_switched_off_and_on() {
     client.facts(|info| info.tools.iter().any(|tool| tool.name == "mcp.call")).await;
     client.close().await;
     assert_eq!(servers.started.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn the_server_of_a_prompt_names_the_values_of_an_argument_while_it_is_typed() {
+    let folder = tempfile::tempdir().unwrap();
+    let definitions = vec![definition("theirs", false)];
+    let servers = Played { definitions, has_user: true, ..Played::default() };
+    let mut client = SessionClient::start(parts(folder.path(), &[], &servers));
+    let is_known = |event: Event| match event {
+        Event::Catalogue(known) => known.entries.iter().any(|entry| entry.name == "theirs:review"),
+        _ => false,
+    };
+    client.next(|event| is_known(event).then_some(())).await;
+    let typed = |prompt: &str| TypedArgument {
+        prompt: prompt.into(),
+        argument: "focus".into(),
+        typed: "sp".into(),
+    };
+    for prompt in ["gone:review", "theirs:review"] {
+        let op = ExtensionOp::CompleteArgument(typed(prompt));
+        client.send(Op::Extension(op)).await;
+    }
+    let values = client.next(|event| match event {
+        Event::ArgumentValues(values) => Some(values),
+        _ => None,
+    });
+    let values = values.await;
+    assert_eq!(values.of, typed("theirs:review"));
+    assert_eq!(values.values, ["speed", "red"]);
+    client.close().await;
 }
 
 #[tokio::test]

@@ -37,7 +37,7 @@ variants! { event, EVENTS, Event:
     TurnStarted Attached Rendered Steered ReplyStarted Delta ReasoningDelta CallProgress ScriptMessage Retrying Repairing
     Replied StepStarted StepOutput StepFinished Asked Judged QuestionClosed Plan TerminalRequested TerminalReturned Undone
     FilesKept FilesChanged Redone Changes FolderAdded ApprovalModeSet Queued Dropped TurnEnded Facts Notice Page Models Settings HistoryChunk RewindAsked Rewound
-    Sessions Catalogue Compacting Compacted SubagentStarted Subagent Cleared Closed
+    Sessions Catalogue ArgumentValues Compacting Compacted SubagentStarted Subagent Cleared Closed
 }
 /// The same for an enum of enums.
 macro_rules! nested_variants {
@@ -59,7 +59,7 @@ nested_variants! { op, OPS, Op:
     Rules(RuleOp): SetApprovalMode Allow Deny Revoke Trust AddFolder;
     Saved(SavedOp): New Export Resume ListSessions SearchSessions Fork Rename Rewind;
     Setting(SettingOp): SetMode SetLang Configure EditSettings;
-    Extension(ExtensionOp): RefreshExtensions Mcp ShowMemory AddNote;
+    Extension(ExtensionOp): RefreshExtensions Mcp ShowMemory AddNote CompleteArgument;
     Session(SessionOp): Job Report Shutdown;
 }
 variants! { decision, DECISIONS, Decision:

@@ -6,9 +6,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::{
-    ApprovalMode, Ask, AskId, AttachmentInfo, Change, Compaction, Extensions, Image, ModelOffer,
-    Observation, Page, PlanItem, Question, QueuedMessage, Rewind, Risk, SessionInfo, SessionRow,
-    SettingRow, Step, StepAction, SubagentInfo, SubmitId, Usage,
+    ApprovalMode, ArgumentValues, Ask, AskId, AttachmentInfo, Change, Compaction, Extensions,
+    Image, ModelOffer, Observation, Page, PlanItem, Question, QueuedMessage, Rewind, Risk,
+    SessionInfo, SessionRow, SettingRow, Step, StepAction, SubagentInfo, SubmitId, Usage,
 };
 use crate::i18n::{LocalizedText, session};
 
@@ -248,6 +248,8 @@ pub enum Event {
     },
     /// Commands, skills and bots as loaded; also the answer to `ExtensionOp::RefreshExtensions`.
     Catalogue(Box<Extensions>),
+    /// The answer to `ExtensionOp::CompleteArgument`; none if its server has none.
+    ArgumentValues(Box<ArgumentValues>),
     /// Earlier turns are being summarised.
     Compacting,
     /// The context was compacted.

@@ -91,8 +91,8 @@ pub use op::{
 };
 pub use page::{Page, PageRow};
 pub use prompt::{
-    AttachmentInfo, AttachmentSize, LineRange, Mention, PastedImage, Prompt, PromptPart,
-    PromptSource, PromptTemplateKind, ServerPromptCall,
+    ArgumentValues, AttachmentInfo, AttachmentSize, LineRange, Mention, PastedImage, Prompt,
+    PromptPart, PromptSource, PromptTemplateKind, ServerPromptCall, TypedArgument,
 };
 pub use provider::{HOSTED, Hosted, Provider, key_variables};
 pub use reply::Reply;

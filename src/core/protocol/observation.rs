@@ -43,7 +43,7 @@ impl Outcome {
     }
 }
 
-/// The result of parsing the output locally: `kind` and its fields, as sent.
+/// The output as parsed here: its `kind`, and its fields in the form in which they are serialized.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ParsedOutput {
     /// `search_matches`, `file_list`, `git_status`, `git_log`, `git_diff_stat`,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ApprovalMode, AskId, Decision, Effort, JobRequest, McpAction, Mention, Mode, NotePlace, Prompt,
-    StepAction, SubmitId,
+    StepAction, SubmitId, TypedArgument,
 };
 use crate::i18n::Lang;
 
@@ -189,6 +189,8 @@ pub enum ExtensionOp {
     ShowMemory,
     /// Adds a note to the instructions there.
     AddNote { place: NotePlace, text: String },
+    /// Asks an MCP server for the values of an argument.
+    CompleteArgument(TypedArgument),
 }
 
 /// About the session as a whole.
@@ -217,7 +219,9 @@ impl Op {
                 SavedOp::Export { .. } | SavedOp::SearchSessions { .. } | SavedOp::Rename { .. }
             ),
             Op::Setting(op) => matches!(op, SettingOp::Configure { .. }),
-            Op::Extension(op) => !matches!(op, ExtensionOp::RefreshExtensions),
+            Op::Extension(op) => {
+                !matches!(op, ExtensionOp::RefreshExtensions | ExtensionOp::CompleteArgument(_))
+            }
             // A view and a list to choose from.
             Op::Session(SessionOp::Report { report }) => {
                 !matches!(report, Report::Changes | Report::Models)

@@ -44,6 +44,28 @@ pub struct ServerPromptCall {
     pub args: String,
 }
 
+/// An argument of an MCP server's prompt, as far as it is typed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TypedArgument {
+    /// The prompt, `server:prompt`.
+    pub prompt: String,
+    pub argument: String,
+    pub typed: String,
+}
+
+impl TypedArgument {
+    pub fn is_for(&self, prompt: &str, argument: &str) -> bool {
+        self.prompt == prompt && self.argument == argument
+    }
+}
+
+/// The values that its server names for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArgumentValues {
+    pub of: TypedArgument,
+    pub values: Vec<String>,
+}
+
 impl ServerPromptCall {
     /// Whether a name may be that of a prompt: `server:prompt`, or `mcp__server__prompt`.
     pub fn is_name(name: &str) -> bool {

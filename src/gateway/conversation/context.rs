@@ -55,6 +55,7 @@ impl ChatContext {
             themes: &[],
             extensions: &self.extensions,
             folders: &[],
+            argument_values: None,
             surface: self.surface(),
             busy,
         }

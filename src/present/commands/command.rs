@@ -3,7 +3,8 @@
 use avocet_config::suggest;
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, commands as w};
 use avocet_core::protocol::{
-    Availability, Category, Extensions, Notice, Op, PageRow, SessionInfo, Surface, WhileBusy,
+    ArgumentValues, Availability, Category, Extensions, Notice, Op, PageRow, SessionInfo, Surface,
+    WhileBusy,
 };
 
 /// One row of the table.
@@ -115,6 +116,8 @@ pub struct CommandContext<'a> {
     pub extensions: &'a Extensions,
     /// The folders at the path typed so far, in the form they are typed.
     pub folders: &'a [String],
+    /// The values of the argument of an MCP server's prompt that was typed last.
+    pub argument_values: Option<&'a ArgumentValues>,
     pub surface: Surface<'a>,
     /// True while a turn runs.
     pub busy: bool,

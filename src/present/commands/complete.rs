@@ -7,8 +7,10 @@ use super::{
     CommandContext, OptionValues, SlashCommand, ValueSource, WhileBusy, configuration, custom,
 };
 use avocet_core::i18n::{LocalizedText, PhraseValue, cli, common, script_run as phrases};
+use avocet_core::prompt::args;
 use avocet_core::protocol::{
-    ApprovalMode, CommandArgument, ExtensionKind, HOSTED, Provider, ScriptInput,
+    ApprovalMode, CommandArgument, Extension, ExtensionKind, HOSTED, Provider, ScriptInput,
+    TypedArgument,
 };
 
 /// One possible completion.
@@ -110,12 +112,22 @@ fn name_candidate<'a>(
 
 /// Completes the names of the arguments of an MCP server's prompt: `focus=`.
 fn prompt_arguments(cx: &CommandContext<'_>, name: &str, typed: &str) -> Vec<Candidate> {
-    let entry = cx.extensions.find(name).filter(|entry| entry.kind == ExtensionKind::Prompt);
-    let Some(entry) = entry else { return Vec::new() };
-    let (before, partial) = match typed.rfind(char::is_whitespace) {
-        Some(at) => typed.split_at(at + 1),
-        None => ("", typed),
-    };
+    let Some(entry) = find_prompt(cx, name) else { return Vec::new() };
+    let (before, partial) = split_last_word(typed);
+    if let Some((argument, partial)) = partial.split_once('=') {
+        let given = cx.argument_values.filter(|given| given.of.is_for(&entry.name, argument));
+        let values = given.into_iter().flat_map(|given| &given.values);
+        let fitting = values.filter(|value| value.starts_with(partial) && *value != partial);
+        let word = |value: &String| args::join(&[format!("{argument}={value}")]);
+        let candidate = |value: &String| Candidate {
+            text: format!("/{name} {before}{}", word(value)),
+            hint: String::new(),
+            about: None,
+            alias: None,
+            is_certain: false,
+        };
+        return fitting.map(candidate).collect();
+    }
     let is_given = |argument: &str| {
         before
             .split_whitespace()
@@ -133,6 +145,27 @@ fn prompt_arguments(cx: &CommandContext<'_>, name: &str, typed: &str) -> Vec<Can
         is_certain: false,
     };
     fitting.map(candidate).collect()
+}
+
+fn find_prompt<'a>(cx: &CommandContext<'a>, name: &str) -> Option<&'a Extension> {
+    cx.extensions.find(name).filter(|entry| entry.kind == ExtensionKind::Prompt)
+}
+
+fn split_last_word(typed: &str) -> (&str, &str) {
+    typed.split_at(typed.rfind(char::is_whitespace).map_or(0, |at| at + 1))
+}
+
+/// The argument of an MCP server's prompt whose value is being typed.
+pub fn typed_argument(cx: &CommandContext<'_>, line: &str) -> Option<TypedArgument> {
+    let (name, typed) = line.trim_start().strip_prefix('/')?.split_once(char::is_whitespace)?;
+    let entry = find_prompt(cx, name)?;
+    let (argument, typed) = split_last_word(typed).1.split_once('=')?;
+    let is_known = entry.traits.arguments.iter().any(|known| known.name == argument);
+    is_known.then(|| TypedArgument {
+        prompt: entry.name.clone(),
+        argument: argument.to_owned(),
+        typed: typed.to_owned(),
+    })
 }
 
 /// Completes the inputs of a script while its arguments are typed: `{name: …, ` and the next one,

@@ -26,7 +26,7 @@ pub use command::{
     ApprovalSpan, ChatAction, CommandContext, CommandOption, CommandOutcome, OptionValues,
     SlashCommand, UiAction, ValueSource,
 };
-pub use complete::{Candidate, complete, typed_folder};
+pub use complete::{Candidate, complete, typed_argument, typed_folder};
 pub use configuration::{effort_choices, effort_in_use, efforts_page, model_rows};
 pub use custom::{NO_BOT, bots_page, omitted_skill_rows, run_op, sections as kept_sections};
 pub use dispatch::{canonical_name, dispatch, dispatch_over_question, find};

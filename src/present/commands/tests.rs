@@ -5,9 +5,9 @@ use super::*;
 use avocet_core::i18n;
 use avocet_core::i18n::{Lang, PhraseValue};
 use avocet_core::protocol::{
-    CommandArgument, CommandTraits, Effort, ExportFormat, Extension, ExtensionKind, ExtensionState,
-    Extensions, Mode, ModelOp, Notice, OmittedSkills, Op, Report, RuleOp, SavedOp, SessionInfo,
-    SessionOp, SettingOp, ToolInfo, TurnOp, Usage,
+    ArgumentValues, CommandArgument, CommandTraits, Effort, ExportFormat, Extension, ExtensionKind,
+    ExtensionState, Extensions, Mode, ModelOp, Notice, OmittedSkills, Op, Report, RuleOp, SavedOp,
+    SessionInfo, SessionOp, SettingOp, ToolInfo, TurnOp, Usage,
 };
 
 mod chat;
@@ -22,6 +22,7 @@ struct CommandFixture {
     themes: Vec<String>,
     extensions: Extensions,
     folders: Vec<String>,
+    values: Option<ArgumentValues>,
     busy: bool,
     surface: Surface<'static>,
 }
@@ -44,6 +45,7 @@ fn fixture() -> CommandFixture {
         themes,
         extensions: kept,
         folders,
+        values: None,
         busy: false,
         surface: Surface::Local,
     }
@@ -59,14 +61,23 @@ fn from_gateway() -> CommandFixture {
 
 impl CommandFixture {
     fn call(&self) -> CommandContext<'_> {
-        let CommandFixture { facts, models, themes, extensions: kept, folders, busy, surface } =
-            self;
+        let CommandFixture {
+            facts,
+            models,
+            themes,
+            extensions: kept,
+            folders,
+            values,
+            busy,
+            surface,
+        } = self;
         CommandContext {
             facts,
             models,
             themes,
             extensions: kept,
             folders,
+            argument_values: values.as_ref(),
             surface: *surface,
             busy: *busy,
         }

@@ -166,8 +166,11 @@ fn panels_are_painted_only_where_there_are_colours_for_them() {
         for depth in [Depth::Full256, Depth::True] {
             let theme = Theme::built_in(name, depth).unwrap();
             assert!(theme.has_surfaces(), "{name} {depth:?}");
-            let (surface, raised) = (theme.panel.surface.bg, theme.panel.raised.bg);
-            assert!(raised.is_some() && surface != raised, "{name} {depth:?}");
+            let panel = &theme.panel;
+            assert!(
+                panel.raised.bg.is_some() && panel.surface.bg != panel.raised.bg,
+                "{name} {depth:?}"
+            );
             assert!(theme.change.added_word.bg != theme.change.removed_word.bg, "{name}");
         }
     }

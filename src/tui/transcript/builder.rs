@@ -149,6 +149,7 @@ impl TranscriptBuilder {
             | Event::Models { .. }
             | Event::Settings { .. }
             | Event::Catalogue(_)
+            | Event::ArgumentValues(_)
             | Event::Compacting
             | Event::Closed => {}
         }

@@ -13,7 +13,7 @@ use crate::state::State;
 use crate::submit;
 use crate::time::Millis;
 use avocet_core::i18n::{LocalizedText, screen as phrases};
-use avocet_core::protocol::{Extensions, Notice};
+use avocet_core::protocol::{ArgumentValues, Extensions, Notice};
 
 pub(super) fn open_palette(state: &mut State) {
     state.palette.keep(state.composer.full_text());
@@ -69,6 +69,14 @@ pub(super) fn apply_files_action(state: &mut State, action: files::FileListActio
 pub(super) fn set_folder_listing(state: &mut State, listing: FolderListing) {
     if state.folder_prefix().as_ref() == Some(&listing.prefix) {
         state.completions.folders = listing.folders;
+        refresh_palette(state);
+    }
+}
+
+/// Takes the values of an argument. Those of another one came too late.
+pub(super) fn set_argument_values(state: &mut State, values: ArgumentValues) {
+    if state.completions.typed_argument.as_ref() == Some(&values.of) {
+        state.completions.argument_values = Some(values);
         refresh_palette(state);
     }
 }

@@ -38,3 +38,22 @@ fn the_arguments_of_a_prompt_are_completed_by_name() {
     assert_eq!(fixture.offers("/hub:review file=a fo"), ["/hub:review file=a focus="]);
     assert_eq!(fixture.offers("/hub:review file=a focus=b "), Vec::<String>::new());
 }
+
+#[test]
+fn the_values_of_an_argument_are_those_that_its_server_names() {
+    let fixture = with_prompt();
+    let typed =
+        |line: &str| typed_argument(&fixture.call(), line).map(|it| (it.argument, it.typed));
+    assert_eq!(typed("/mcp__hub__review file=a fo=x"), None);
+    assert_eq!(typed("/hub:review file=a focus=sp"), Some(("focus".into(), "sp".into())));
+    assert_eq!(typed("/hub:review file"), None);
+    let of = typed_argument(&fixture.call(), "/mcp__hub__review focus=").unwrap();
+    assert_eq!(of.prompt, "hub:review");
+    let values = ["speed", "spelling of names", "safety"].map(str::to_owned).to_vec();
+    let fixture = CommandFixture { values: Some(ArgumentValues { of, values }), ..fixture };
+    assert_eq!(
+        fixture.offers("/hub:review focus=sp"),
+        ["/hub:review focus=speed", "/hub:review \"focus=spelling of names\""]
+    );
+    assert_eq!(fixture.offers("/hub:review file=s"), Vec::<String>::new(), "another argument");
+}
