@@ -49,7 +49,9 @@ impl NameCheck {
         let model = self.inner.name();
         let exact = models.iter().find(|listed| listed.name == model);
         let found = exact.or_else(|| models.iter().find(|listed| is_same(&listed.name, model)));
-        if models.is_empty() || found.is_some() {
+        // A server may know names that it does not list, most often shorter ones.
+        let is_longer = |listed: &ListedModel| suffix(&listed.name, model).is_some();
+        if models.is_empty() || found.is_some() || models.iter().any(is_longer) {
             return Ok(found.map(|found| found.facts.clone()).unwrap_or_default());
         }
         let near = nearest(model, models.iter().map(|listed| listed.name.as_str()));
@@ -57,15 +59,28 @@ impl NameCheck {
     }
 }
 
-/// Lists may name the folder of a model (`models/gemini-3-flash`), or leave out its date.
+/// Lists may name the folder of a model (`models/gemini-3-flash`), and one of both names may have a
+/// date or a stage at its end (`-2411`, `-preview-06-05`, `-latest`).
 pub(super) fn is_same(listed: &str, model: &str) -> bool {
+    suffix(listed, model).is_some_and(|suffix| suffix.is_empty() || is_edition(&suffix))
+}
+
+/// What one of both names has more at its end than the other, after a `-`.
+fn suffix(listed: &str, model: &str) -> Option<String> {
     let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_lowercase();
     let listed = last(listed);
     let model = last(model);
 
-    listed == model
-        || listed.starts_with(&format!("{model}-"))
-        || model.starts_with(&format!("{listed}-"))
+    let rest = listed.strip_prefix(&model).or_else(|| model.strip_prefix(&listed))?;
+    let suffix = rest.strip_prefix('-').filter(|suffix| !suffix.is_empty());
+    suffix.or(rest.is_empty().then_some("")).map(str::to_owned)
+}
+
+fn is_edition(text: &str) -> bool {
+    text.split('-').all(|part| {
+        let is_number = part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_digit());
+        is_number || ["latest", "preview", "exp"].contains(&part)
+    })
 }
 
 /// The listed names that may have been meant, nearest first.
@@ -177,6 +192,16 @@ mod tests {
         assert!(error.to_string().contains("`gpt-6-sol`"), "{error}");
         let (model, _) = checked("claude-sonnet-4-5", &["claude-sonnet-4-5-20250929"]);
         assert!(first(&model).await.is_ok(), "a name without its date");
+    }
+
+    #[test]
+    fn a_date_or_a_stage_names_the_same_model_and_a_size_another() {
+        for listed in ["x/M-1-20250929", "m-1-preview-06-05", "m-1-latest", "m-1"] {
+            assert!(is_same(listed, "m-1") && is_same("m-1", listed), "{listed}");
+        }
+        for listed in ["m-1-turbo", "m-1-32k", "m-1-5", "m-12", "m-1-"] {
+            assert!(!is_same(listed, "m-1") && !is_same("m-1", listed), "{listed}");
+        }
     }
 
     #[tokio::test]
