@@ -8,6 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::startup::Startup;
+use avocet_config::{Environment, toolchain};
 use avocet_core::i18n::{LocalizedText, cli as words, lsp as phrases};
 use avocet_core::protocol::SandboxStatus;
 use avocet_lsp::{
@@ -27,6 +28,8 @@ struct SandboxedLanguages {
     place: Workspace,
     world: Arc<dyn Machine>,
     settings: PathBuf,
+    environment: Environment,
+    home: PathBuf,
 }
 
 /// Nothing starts before the first file.
@@ -42,6 +45,8 @@ pub fn language_servers(
         place: Workspace { trusted: true, ..startup.workspace() },
         world,
         settings: startup.paths.settings(),
+        environment: startup.environment.clone(),
+        home: startup.paths.home.clone(),
     };
     LanguageServers::new(Arc::new(languages), startup.trusted)
 }
@@ -60,7 +65,10 @@ impl LanguageHost for SandboxedLanguages {
         let path = Path::new(program);
         path.is_absolute() && path.is_file()
             || self.world.program(program).is_some()
-            || self.world.untrusted_program_folder(program).is_some()
+            || self.world.untrusted_program_folder(program).is_some_and(|folder| {
+                let path = folder.join(program);
+                !toolchain::is_missing_component(&path, &self.environment, &self.home)
+            })
     }
 
     fn start(
