@@ -46,9 +46,10 @@ use avocet_tools::file_host::FileHost;
 use avocet_tools::read_tracker::ReadTracker;
 use avocet_tools::system::System;
 use avocet_tools::web::WebFetch;
-use avocet_tools::{Tool, Toolbox, file, git_branch, interaction, output_file};
+use avocet_tools::{Toolbox, file, git_branch, interaction, output_file};
 
-/// Sessions of a terminal, of an editor and those that print find the jobs of earlier ones.
+/// Sessions of a terminal, of an editor and those that print find the jobs of earlier ones, where
+/// sessions are saved.
 fn kept_jobs(startup: &Startup, purpose: SessionPurpose) -> Option<KeptJobs> {
     use SessionPurpose::{Editor, Print, Screen};
     let finds = matches!(purpose, Screen | Print | Editor);
@@ -375,7 +376,7 @@ fn apply_run_options(
     if names.is_empty() {
         return Ok(tools);
     }
-    let known: Vec<&str> = tools.iter().map(Tool::name).chain(OF_SESSION).collect();
+    let known: Vec<&str> = tools.iter().map(|tool| tool.spec().name).chain(OF_SESSION).collect();
     let restriction = ToolRestriction { skill: String::new(), tools: names.clone() };
     match restriction.unknown_tool(&known) {
         Some(name) => Err(cli::NO_SUCH_TOOL.with("name", name).with("known", known.join(", "))),

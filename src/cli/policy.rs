@@ -300,8 +300,9 @@ fn assessment_json(judged: &Judgement, lang: Lang) -> Value {
     out
 }
 
-/// The answer to a line. With `args` it is a shell command of a template: judged with them inserted
-/// as text, and as if only the quotes of the template contained them.
+/// The answer to a line. With `args` it is a shell command of a template and judged twice, with the
+/// arguments as quoted text and as if only the quotes of the template contained them: the worse
+/// counts.
 fn shell_line_json(line: &str, args: Option<&str>, cx: PolicyContext<'_>, lang: Lang) -> Value {
     let lines = match args {
         // If the arguments cannot be inserted safely, only what they could do counts.

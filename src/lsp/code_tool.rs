@@ -7,30 +7,24 @@ use futures_util::future::BoxFuture;
 
 use super::question::CodeAnswer;
 use super::servers::LanguageServers;
-use avocet_core::i18n::{LocalizedText, Phrase, exec, lsp as phrases};
+use avocet_core::i18n::{LocalizedText, exec, lsp as phrases};
 use avocet_core::protocol::{Observation, Outcome, StepAction};
 use avocet_safety::redact::Redactor;
 use avocet_safety::tools::CodeLookup;
 use avocet_safety::{ClearedStep, Judgement, ToolTask};
-use avocet_tools::{RunControl, Tool};
-
-struct CodeToolSpec {
-    name: &'static str,
-    about: Phrase,
-    prompt: &'static str,
-}
+use avocet_tools::{RunControl, Tool, ToolSpec};
 
 #[rustfmt::skip]
-const TOOLS: &[CodeToolSpec] = &[
-    CodeToolSpec { name: "code.symbols",    about: phrases::ABOUT_SYMBOLS,    prompt: "code.symbols {path?, query?}: what a source file defines, or where a name is defined" },
-    CodeToolSpec { name: "code.definition", about: phrases::ABOUT_DEFINITION, prompt: "code.definition {path, symbol, line?}: where a name in a file is defined" },
-    CodeToolSpec { name: "code.references", about: phrases::ABOUT_REFERENCES, prompt: "code.references {path, symbol, line?}: where a name is used" },
-    CodeToolSpec { name: "code.hover",      about: phrases::ABOUT_HOVER,      prompt: "code.hover {path, symbol, line?}: the type and documentation of a name" },
-    CodeToolSpec { name: "code.rename",     about: phrases::ABOUT_RENAME,     prompt: "code.rename {path, symbol, new_name, line?}: renames it wherever it is used" },
+const TOOLS: &[ToolSpec] = &[
+    ToolSpec { name: "code.symbols",    about: phrases::ABOUT_SYMBOLS,    prompt: "code.symbols {path?, query?}: what a source file defines, or where a name is defined" },
+    ToolSpec { name: "code.definition", about: phrases::ABOUT_DEFINITION, prompt: "code.definition {path, symbol, line?}: where a name in a file is defined" },
+    ToolSpec { name: "code.references", about: phrases::ABOUT_REFERENCES, prompt: "code.references {path, symbol, line?}: where a name is used" },
+    ToolSpec { name: "code.hover",      about: phrases::ABOUT_HOVER,      prompt: "code.hover {path, symbol, line?}: the type and documentation of a name" },
+    ToolSpec { name: "code.rename",     about: phrases::ABOUT_RENAME,     prompt: "code.rename {path, symbol, new_name, line?}: renames it wherever it is used" },
 ];
 
 struct CodeTool {
-    spec: &'static CodeToolSpec,
+    spec: &'static ToolSpec,
     servers: LanguageServers,
     redactor: Arc<Redactor>,
 }
@@ -47,16 +41,8 @@ pub fn code_tools(servers: &LanguageServers, redactor: &Arc<Redactor>) -> Vec<Ar
 }
 
 impl Tool for CodeTool {
-    fn name(&self) -> &'static str {
-        self.spec.name
-    }
-
-    fn about(&self) -> Phrase {
-        self.spec.about
-    }
-
-    fn prompt(&self) -> &'static str {
-        self.spec.prompt
+    fn spec(&self) -> ToolSpec {
+        *self.spec
     }
 
     fn is_offered(&self) -> bool {

@@ -67,104 +67,108 @@ impl Workspace {
 
 /// The questions a judgement may ask of the machine. Reads only.
 pub trait Machine: Send + Sync {
+    /// The machine that answers what this one does not answer by itself.
+    fn base(&self) -> Option<&dyn Machine> {
+        None
+    }
     /// The path with every link resolved, as far as it exists; the rest is appended
     /// after normalising `.` and `..`.
     fn resolve(&self, path: &Path) -> PathBuf;
     fn kind(&self, path: &Path) -> PathKind;
     /// Whether the path itself is a link, wherever it leads.
-    fn is_link(&self, _path: &Path) -> bool {
-        false
+    fn is_link(&self, path: &Path) -> bool {
+        self.base().is_some_and(|base| base.is_link(path))
     }
     /// Whether the file has other names, which what is written to it reaches as well.
-    fn has_other_names(&self, _path: &Path) -> bool {
-        false
+    fn has_other_names(&self, path: &Path) -> bool {
+        self.base().is_some_and(|base| base.has_other_names(path))
     }
     /// The program a name refers to, looked up in trusted folders only.
     fn program(&self, name: &str) -> Option<Program>;
     /// A folder of the user's own `PATH` that holds such a program, where no trusted one
     /// does: it is named in a hint, nothing of it runs.
-    fn untrusted_program_folder(&self, _name: &str) -> Option<PathBuf> {
-        None
+    fn untrusted_program_folder(&self, name: &str) -> Option<PathBuf> {
+        self.base().and_then(|base| base.untrusted_program_folder(name))
     }
     /// The program that a name or an absolute path refers to in a folder of the project's
     /// own programs, or of a toolchain manager. A bare name means one only where that
     /// folder comes first in the user's own `PATH`.
-    fn own_program(&self, _name: &str) -> Option<OwnProgram> {
-        None
+    fn own_program(&self, name: &str) -> Option<OwnProgram> {
+        self.base().and_then(|base| base.own_program(name))
     }
     /// The executable file at an absolute path, in any folder: the program of a step that
     /// names a file of the workspace.
-    fn executable_at(&self, _path: &Path) -> Option<Program> {
-        None
+    fn executable_at(&self, path: &Path) -> Option<Program> {
+        self.base().and_then(|base| base.executable_at(path))
     }
     /// The root of the repository that a folder is a part of, where the folder is not the
     /// root itself and the repository is plainly the user's own.
-    fn enclosing_repository(&self, _folder: &Path, _home: &Path) -> Option<PathBuf> {
-        None
+    fn enclosing_repository(&self, folder: &Path, home: &Path) -> Option<PathBuf> {
+        self.base().and_then(|base| base.enclosing_repository(folder, home))
     }
     /// Whether there is a script of this name that a model may run.
-    fn has_script(&self, _script: &str) -> bool {
-        false
+    fn has_script(&self, script: &str) -> bool {
+        self.base().is_some_and(|base| base.has_script(script))
     }
     /// Whether the model started this job, and the user has not taken it over.
-    fn is_job_of_model(&self, _id: u64) -> bool {
-        false
+    fn is_job_of_model(&self, id: u64) -> bool {
+        self.base().is_some_and(|base| base.is_job_of_model(id))
     }
     /// The tool of an MCP server that a step of this name calls; `None`: there is none.
-    fn mcp_tool(&self, _name: &str) -> Option<McpToolInfo> {
-        None
+    fn mcp_tool(&self, name: &str) -> Option<McpToolInfo> {
+        self.base().and_then(|base| base.mcp_tool(name))
     }
     /// The declarations of the skill of this name; `None`: there is none.
-    fn skill(&self, _name: &str) -> Option<SkillInfo> {
-        None
+    fn skill(&self, name: &str) -> Option<SkillInfo> {
+        self.base().and_then(|base| base.skill(name))
     }
     /// The entries of a folder, at most so many, links not followed. A folder that cannot
     /// be read counts as empty: what runs as the user cannot read it either.
-    fn entries(&self, _folder: &Path, _most: usize) -> Vec<(PathBuf, FileKind)> {
-        Vec::new()
+    fn entries(&self, folder: &Path, most: usize) -> Vec<(PathBuf, FileKind)> {
+        self.base().map(|base| base.entries(folder, most)).unwrap_or_default()
     }
     /// Whether an undo brings back all that is at and below a path of a workspace: regular files
     /// that are neither ignored nor credentials, and not too many.
-    fn comes_back(&self, _root: &Path, _path: &Path) -> bool {
-        false
+    fn comes_back(&self, root: &Path, path: &Path) -> bool {
+        self.base().is_some_and(|base| base.comes_back(root, path))
     }
     /// Whether what a program changes is kept for an undo.
     fn takes_checkpoints(&self) -> bool {
-        false
+        self.base().is_some_and(|base| base.takes_checkpoints())
     }
     /// The contents of a regular file, links followed. More than `most` bytes are an error.
     fn read(&self, path: &Path, most: usize) -> Contents;
 
     /// The text of a file in an editor, where it may be newer than on the disk.
-    fn unsaved_text(&self, _path: &Path) -> Option<Vec<u8>> {
-        None
+    fn unsaved_text(&self, path: &Path) -> Option<Vec<u8>> {
+        self.base().and_then(|base| base.unsaved_text(path))
     }
 
     /// The beginning of a regular file of any size.
-    fn head(&self, _path: &Path, _most: usize) -> Option<Vec<u8>> {
-        None
+    fn head(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
+        self.base().and_then(|base| base.head(path, most))
     }
     /// A part of a regular file of any size, from the line with the first byte that is not ASCII.
-    fn sample(&self, _path: &Path, _most: usize) -> Option<Vec<u8>> {
-        None
+    fn sample(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
+        self.base().and_then(|base| base.sample(path, most))
     }
     /// Where texts are in a regular file of any size; `None`: it cannot be read, or changes.
     fn find_texts(
         &self,
-        _path: &Path,
-        _texts: &[Vec<u8>],
-        _search: EditSearch,
+        path: &Path,
+        texts: &[Vec<u8>],
+        search: EditSearch,
     ) -> Option<SearchedFile> {
-        None
+        self.base().and_then(|base| base.find_texts(path, texts, search))
     }
     /// The digest of a file's content as the model saw it last, or as it was left by us;
     /// `None`: the model has not seen it. The path has its links resolved.
-    fn last_known_digest(&self, _path: &Path) -> Option<String> {
-        None
+    fn last_known_digest(&self, path: &Path) -> Option<String> {
+        self.base().and_then(|base| base.last_known_digest(path))
     }
     /// The values of the masks of this session; `None`: nothing is masked.
     fn redactor(&self) -> Option<&Redactor> {
-        None
+        self.base().and_then(|base| base.redactor())
     }
 }
 

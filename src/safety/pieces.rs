@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use super::findings::{Findings, excerpt};
-use super::shell::{self, PlainCommand, PlainLine, PlainPart};
+use super::shell::{self, PlainCommand, PlainLine, PlainSegment};
 use super::spec::JudgeContext;
 use super::{
     Judgement, Launch, NamedWrite, PolicyContext, ShellScript, ShellScriptCommand, ShellScriptPart,
@@ -68,8 +68,8 @@ pub fn judge(
     let (text, arg, is_bash) = shell_line(action).filter(|_| !context.in_line)?;
     let line = shell::read_plain(text, is_bash, &context.cwd, context.policy_cx)?;
     let commands = line.0.iter().filter_map(|part| match part {
-        PlainPart::Text(_) => None,
-        PlainPart::Command(command) => Some(command),
+        PlainSegment::Text(_) => None,
+        PlainSegment::Command(command) => Some(command),
     });
     let pieces: Option<Vec<JudgedPiece>> =
         commands.map(|command| JudgedPiece::judge(command, context, judge_piece)).collect();
@@ -232,8 +232,8 @@ impl JudgedLine {
     pub fn into_script(self) -> ShellScript {
         let mut pieces = self.pieces.into_iter();
         let parts = self.line.0.into_iter().map(|part| match part {
-            PlainPart::Text(text) => ShellScriptPart::Text(text),
-            PlainPart::Command(command) => match pieces.next() {
+            PlainSegment::Text(text) => ShellScriptPart::Text(text),
+            PlainSegment::Command(command) => match pieces.next() {
                 Some(piece) => script_part(command, piece),
                 None => ShellScriptPart::Text(String::new()),
             },

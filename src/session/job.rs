@@ -93,6 +93,18 @@ pub struct Job {
     pub kept: Option<KeptJob>,
 }
 
+impl Job {
+    /// One of which nothing has been read, and that ends with the session.
+    pub fn new(
+        info: JobInfo,
+        cancel: CancellationToken,
+        task: JoinHandle<()>,
+        file: Option<PathBuf>,
+    ) -> Job {
+        Job { info, cancel, task, file, read: 0, is_stopping: false, keep: None, kept: None }
+    }
+}
+
 /// What keeping jobs beyond a session needs.
 #[derive(Clone, Debug)]
 pub struct KeptJobs {

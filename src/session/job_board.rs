@@ -131,16 +131,7 @@ impl JobBoard {
             kept: false,
         };
         let keep = Some(keep);
-        self.jobs.push(Job {
-            info,
-            cancel,
-            task,
-            file,
-            read: 0,
-            is_stopping: false,
-            keep,
-            kept: None,
-        });
+        self.jobs.push(Job { keep, ..Job::new(info, cancel, task, file) });
         self.forget_old();
         let _ = reply.send(Ok(id));
         true
@@ -299,7 +290,7 @@ async fn follow(
 }
 
 pub(super) async fn read_file(path: PathBuf) -> Option<String> {
-    tokio::task::spawn_blocking(move || output_file::read(&path)).await.ok().flatten()
+    tokio::task::spawn_blocking(move || output_file::read_output(&path)).await.ok().flatten()
 }
 
 fn state_text(state: JobState) -> LocalizedText {

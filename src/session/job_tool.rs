@@ -11,28 +11,21 @@ use tokio::time::Instant;
 use super::job::{JobAnswer, JobMessage};
 use super::recall_tool::answer;
 use super::turn_messages::TurnMessage;
-use avocet_core::i18n::{LocalizedText, Phrase, session as phrases};
+use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::Observation;
 use avocet_safety::{ClearedStep, JobTask, ToolTask};
-use avocet_tools::{RunControl, Tool};
+use avocet_tools::{RunControl, Tool, ToolSpec};
 
 pub(super) struct JobTool {
-    spec: &'static JobToolRow,
+    spec: &'static ToolSpec,
     session: UnboundedSender<TurnMessage>,
 }
 
-#[derive(Debug)]
-struct JobToolRow {
-    name: &'static str,
-    about: Phrase,
-    prompt: &'static str,
-}
-
 #[rustfmt::skip]
-const ROWS: &[JobToolRow] = &[
-    JobToolRow { name: "job.list", about: phrases::ABOUT_JOB_LIST, prompt: "job.list {}: the steps in the background" },
-    JobToolRow { name: "job.read", about: phrases::ABOUT_JOB_READ, prompt: "job.read {id, page?, query?, wait_s?}: output of a job; waits up to wait_s (10) for something new" },
-    JobToolRow { name: "job.stop", about: phrases::ABOUT_JOB_STOP, prompt: "job.stop {id}: ends a job" },
+const ROWS: &[ToolSpec] = &[
+    ToolSpec { name: "job.list", about: phrases::ABOUT_JOB_LIST, prompt: "job.list {}: the steps in the background" },
+    ToolSpec { name: "job.read", about: phrases::ABOUT_JOB_READ, prompt: "job.read {id, page?, query?, wait_s?}: output of a job; waits up to wait_s (10) for something new" },
+    ToolSpec { name: "job.stop", about: phrases::ABOUT_JOB_STOP, prompt: "job.stop {id}: ends a job" },
 ];
 
 pub(super) fn all(session: &UnboundedSender<TurnMessage>) -> impl Iterator<Item = JobTool> {
@@ -40,16 +33,8 @@ pub(super) fn all(session: &UnboundedSender<TurnMessage>) -> impl Iterator<Item 
 }
 
 impl Tool for JobTool {
-    fn name(&self) -> &'static str {
-        self.spec.name
-    }
-
-    fn about(&self) -> Phrase {
-        self.spec.about
-    }
-
-    fn prompt(&self) -> &'static str {
-        self.spec.prompt
+    fn spec(&self) -> ToolSpec {
+        *self.spec
     }
 
     fn run(&self, step: ClearedStep, control: RunControl) -> BoxFuture<'static, Observation> {

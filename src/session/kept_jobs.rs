@@ -47,16 +47,7 @@ impl JobBoard {
             let task = tokio::spawn(self.follow_found(id, kept.clone(), cancel.clone(), running));
             let file = Some(kept.output());
             let kept = Some(kept);
-            self.jobs.push(Job {
-                info,
-                cancel,
-                task,
-                file,
-                read: 0,
-                is_stopping: false,
-                keep: None,
-                kept,
-            });
+            self.jobs.push(Job { kept, ..Job::new(info, cancel, task, file) });
         }
         notices
     }

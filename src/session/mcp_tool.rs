@@ -13,12 +13,12 @@ use super::mcp_schemas::schema;
 use super::mcp_servers::ServerCall;
 use super::recall_tool::answer;
 use super::turn_messages::TurnMessage;
-use avocet_core::i18n::{Localize, LocalizedText, Phrase, mcp_pages as phrases};
+use avocet_core::i18n::{Localize, LocalizedText, mcp_pages as phrases};
 use avocet_core::protocol::{Observation, Outcome, StepAction, ToolSchema};
 use avocet_mcp::{McpCallId, McpError, McpReply, McpRequest, OfferedTool, ToolCatalog};
 use avocet_safety::redact::Redactor;
 use avocet_safety::{ClearedStep, MCP_CALL_TOOL, MCP_FIND_TOOL};
-use avocet_tools::{RunControl, Tool};
+use avocet_tools::{RunControl, Tool, ToolSpec};
 
 /// The most tools that one search gives.
 const MAX_FOUND: usize = 5;
@@ -33,16 +33,12 @@ pub(super) struct McpTool {
 }
 
 impl Tool for McpTool {
-    fn name(&self) -> &'static str {
-        MCP_CALL_TOOL
-    }
-
-    fn about(&self) -> Phrase {
-        phrases::ABOUT_TOOL
-    }
-
-    fn prompt(&self) -> &'static str {
-        "mcp.SERVER.TOOL: a tool of a server, by one of the names below"
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: MCP_CALL_TOOL,
+            about: phrases::ABOUT_TOOL,
+            prompt: "mcp.SERVER.TOOL: a tool of a server, by one of the names below",
+        }
     }
 
     fn run(&self, step: ClearedStep, control: RunControl) -> BoxFuture<'static, Observation> {

@@ -9,7 +9,7 @@ const MAX_PLUGINS: usize = 50;
 impl Session {
     /// The plugins that the model may run, by name; what each can do it asks the plugin.
     pub(super) fn plugin_section(&self) -> String {
-        let is_offered = self.tools.iter().any(|tool| tool.name() == "plugin.run");
+        let is_offered = self.tools.iter().any(|tool| tool.spec().name == "plugin.run");
         let home = &self.security.place.home;
         // A broken registry is reported where a plugin is listed or run.
         let registry = is_offered.then(|| Registry::read(home, self.security.world.as_ref()));

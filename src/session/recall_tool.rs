@@ -7,10 +7,10 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use super::turn_messages::TurnMessage;
-use avocet_core::i18n::{Lang, LocalizedText, Phrase, context as phrases};
+use avocet_core::i18n::{Lang, LocalizedText, context as phrases};
 use avocet_core::protocol::{Observation, Outcome};
 use avocet_safety::{ClearedStep, Judgement, RecallTask, ToolTask};
-use avocet_tools::{RunControl, Tool};
+use avocet_tools::{RunControl, Tool, ToolSpec};
 
 /// Bytes of a page.
 const PAGE: usize = 8 * 1024;
@@ -21,17 +21,13 @@ pub(super) struct RecallTool {
 }
 
 impl Tool for RecallTool {
-    fn name(&self) -> &'static str {
-        "recall"
-    }
-
-    fn about(&self) -> Phrase {
-        phrases::ABOUT_RECALL_TOOL
-    }
-
-    fn prompt(&self) -> &'static str {
-        "recall {id, page?}: all of an earlier step (cmd_012) or turn (turn_3) that was shortened \
-         or left out"
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "recall",
+            about: phrases::ABOUT_RECALL_TOOL,
+            prompt: "recall {id, page?}: all of an earlier step (cmd_012) or turn (turn_3) that was shortened \
+         or left out",
+        }
     }
 
     fn run(&self, step: ClearedStep, _: RunControl) -> BoxFuture<'static, Observation> {

@@ -18,12 +18,12 @@ use super::state::Session;
 use super::task_tool::TaskTool;
 use super::turn_scope::TurnScope;
 use crate::context::shorten;
-use avocet_core::i18n::{Lang, Phrase, prompt, session as phrases};
+use avocet_core::i18n::{Lang, prompt, session as phrases};
 use avocet_core::protocol::{Event, Notice, Observation, Outcome, Provider, StepAction, Usage};
 use avocet_safety::{ClearedStep, SCRIPT_TOOL};
 use avocet_script::manifest::input::ScriptArgs;
 use avocet_script::{RunRequest, ScriptEvent};
-use avocet_tools::{RunControl, Tool, Toolbox};
+use avocet_tools::{RunControl, Tool, ToolSpec, Toolbox};
 
 /// The maximum length of their list in the system prompt, in bytes.
 const BUDGET: usize = 2 * 1024;
@@ -66,17 +66,13 @@ pub(super) fn script_call(action: &StepAction) -> Option<(&str, ScriptArgs)> {
 struct ScriptRunTool;
 
 impl Tool for ScriptRunTool {
-    fn name(&self) -> &'static str {
-        SCRIPT_TOOL
-    }
-
-    fn about(&self) -> Phrase {
-        prompt::SCRIPT_ABOUT
-    }
-
-    fn prompt(&self) -> &'static str {
-        "script.run: run one of the scripts below, input {\"script\",\"args\":{…}}; what it prints \
-         and its result come back"
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: SCRIPT_TOOL,
+            about: prompt::SCRIPT_ABOUT,
+            prompt: "script.run: run one of the scripts below, input {\"script\",\"args\":{…}}; what it prints \
+         and its result come back",
+        }
     }
 
     fn run(&self, step: ClearedStep, _: RunControl) -> BoxFuture<'static, Observation> {

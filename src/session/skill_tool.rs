@@ -17,16 +17,15 @@ use super::script_places::ModelScript;
 use crate::context::shorten;
 use avocet_config::extensions::skill_list::BUDGET;
 use avocet_config::extensions::{ExtensionLibrary, Skill};
-use avocet_core::i18n::{Lang, LocalizedText, Phrase, prompt as phrases};
+use avocet_core::i18n::{Lang, LocalizedText, prompt as phrases};
 use avocet_core::prompt::template::{Template, TemplateValues};
 use avocet_core::protocol::{Observation, Outcome, Step, StepAction};
 use avocet_mcp::ToolCatalog;
-use avocet_safety::redact::Redactor;
 use avocet_safety::{
-    ClearedStep, Contents, EditSearch, FileKind, Machine, McpToolInfo, OwnProgram, PathKind,
-    Program, SKILL_TOOL, SearchedFile, SkillInfo, ToolRestriction,
+    ClearedStep, Contents, Machine, McpToolInfo, PathKind, Program, SKILL_TOOL, SkillInfo,
+    ToolRestriction,
 };
-use avocet_tools::{RunControl, Tool, Toolbox};
+use avocet_tools::{RunControl, Tool, ToolSpec, Toolbox};
 
 /// The maximum length of a skill's text for a model, in bytes.
 const MAX_LENGTH: usize = 24 * 1024;
@@ -41,17 +40,13 @@ struct SkillTool {
 }
 
 impl Tool for SkillTool {
-    fn name(&self) -> &'static str {
-        SKILL_TOOL
-    }
-
-    fn about(&self) -> Phrase {
-        phrases::SKILL_ABOUT
-    }
-
-    fn prompt(&self) -> &'static str {
-        "skill: enter one of the skills below, input {\"name\",\"args\"}; its text comes back, then \
-         follow it"
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: SKILL_TOOL,
+            about: phrases::SKILL_ABOUT,
+            prompt: "skill: enter one of the skills below, input {\"name\",\"args\"}; its text comes back, then \
+         follow it",
+        }
     }
 
     fn run(&self, step: ClearedStep, _: RunControl) -> BoxFuture<'static, Observation> {
@@ -143,6 +138,10 @@ pub(super) struct MachineWithSkills {
 }
 
 impl Machine for MachineWithSkills {
+    fn base(&self) -> Option<&dyn Machine> {
+        Some(&*self.world)
+    }
+
     fn resolve(&self, path: &Path) -> PathBuf {
         self.world.resolve(path)
     }
@@ -151,81 +150,16 @@ impl Machine for MachineWithSkills {
         self.world.kind(path)
     }
 
-    fn is_link(&self, path: &Path) -> bool {
-        self.world.is_link(path)
-    }
-
-    fn has_other_names(&self, path: &Path) -> bool {
-        self.world.has_other_names(path)
-    }
-
     fn program(&self, name: &str) -> Option<Program> {
         self.world.program(name)
-    }
-
-    fn own_program(&self, name: &str) -> Option<OwnProgram> {
-        self.world.own_program(name)
-    }
-
-    fn executable_at(&self, path: &Path) -> Option<Program> {
-        self.world.executable_at(path)
-    }
-
-    fn enclosing_repository(&self, folder: &Path, home: &Path) -> Option<PathBuf> {
-        self.world.enclosing_repository(folder, home)
-    }
-
-    fn entries(&self, folder: &Path, most: usize) -> Vec<(PathBuf, FileKind)> {
-        self.world.entries(folder, most)
-    }
-
-    fn comes_back(&self, root: &Path, path: &Path) -> bool {
-        self.world.comes_back(root, path)
-    }
-
-    fn takes_checkpoints(&self) -> bool {
-        self.world.takes_checkpoints()
     }
 
     fn read(&self, path: &Path, most: usize) -> Contents {
         self.world.read(path, most)
     }
 
-    fn unsaved_text(&self, path: &Path) -> Option<Vec<u8>> {
-        self.world.unsaved_text(path)
-    }
-
     fn has_script(&self, script: &str) -> bool {
         self.model_scripts.iter().any(|offered| offered.id == script)
-    }
-
-    fn untrusted_program_folder(&self, name: &str) -> Option<PathBuf> {
-        self.world.untrusted_program_folder(name)
-    }
-
-    fn head(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
-        self.world.head(path, most)
-    }
-
-    fn sample(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
-        self.world.sample(path, most)
-    }
-
-    fn find_texts(
-        &self,
-        path: &Path,
-        texts: &[Vec<u8>],
-        search: EditSearch,
-    ) -> Option<SearchedFile> {
-        self.world.find_texts(path, texts, search)
-    }
-
-    fn last_known_digest(&self, path: &Path) -> Option<String> {
-        self.world.last_known_digest(path)
-    }
-
-    fn redactor(&self) -> Option<&Redactor> {
-        self.world.redactor()
     }
 
     fn is_job_of_model(&self, id: u64) -> bool {

@@ -7,7 +7,7 @@ use super::mcp_schemas::server_section;
 use crate::context::system::{self, SystemPromptValues, WorkspaceFacts};
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::{Dialect, PromptSize};
-use avocet_tools::{Tool, Toolbox};
+use avocet_tools::Toolbox;
 
 /// Tells the form of the answer in words: a server may not hold the model to it, and in the JSON
 /// dialect the answer is a text inside of a reply.
@@ -41,7 +41,7 @@ impl SystemPrompts {
         let prompt = system::prompt(&SystemPromptValues {
             dialect,
             size,
-            tools: self.tools.iter().map(Tool::prompt).collect(),
+            tools: self.tools.iter().map(|tool| tool.spec().prompt).collect(),
             cwd: &self.cwd,
             os: std::env::consts::OS,
             surroundings: &self.surroundings,

@@ -7,10 +7,10 @@ use super::recall_tool::answer;
 use avocet_config::extensions::{
     AgentDefinition, ExtensionFileKind, ExtensionLibrary, ExtensionSource, LoadState, LoadedFile,
 };
-use avocet_core::i18n::{Phrase, agents as phrases};
+use avocet_core::i18n::agents as phrases;
 use avocet_core::protocol::{Message, Observation, Role, ToolSchema};
 use avocet_safety::{ClearedStep, SUBAGENT_TOOL};
-use avocet_tools::{RunControl, Tool};
+use avocet_tools::{RunControl, Tool, ToolSpec};
 
 /// The words by which a message speaks of agents.
 const WORDS: &[&str] = &["agent", "subtask", "in parallel", "delegate", "智能体", "代理", "并行"];
@@ -21,17 +21,13 @@ const MAX_NAMED: usize = 20;
 pub(super) struct TaskTool;
 
 impl Tool for TaskTool {
-    fn name(&self) -> &'static str {
-        SUBAGENT_TOOL
-    }
-
-    fn about(&self) -> Phrase {
-        phrases::ABOUT_TOOL
-    }
-
-    fn prompt(&self) -> &'static str {
-        "task {description, prompt, agent?}: hands work to an agent with a context of its own; \
-         several in one reply run at once"
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: SUBAGENT_TOOL,
+            about: phrases::ABOUT_TOOL,
+            prompt: "task {description, prompt, agent?}: hands work to an agent with a context of its own; \
+         several in one reply run at once",
+        }
     }
 
     fn run(&self, step: ClearedStep, _: RunControl) -> BoxFuture<'static, Observation> {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::exec::{HelperProgram, ask_helper};
 use super::file::Backups;
-use super::system::{FilesOnly, UndoCoverage};
+use super::system::{FileMachine, UndoCoverage};
 use avocet_core::protocol::Change;
 use avocet_safety::repository::{self, TrackedFile};
 use avocet_safety::tools::{count_changes, digest};
@@ -446,7 +446,7 @@ struct GitObjects {
 
 impl GitObjects {
     fn read(root: &Path) -> Option<GitObjects> {
-        let found = repository::read(&FilesOnly, root);
+        let found = repository::read(&FileMachine, root);
         let index = found.index()?;
         let (tree, objects) = found.work_tree()?;
         let meta = std::fs::metadata(index).ok().filter(|meta| meta.len() <= INDEX)?;

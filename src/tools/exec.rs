@@ -20,8 +20,8 @@ use super::output_file::OutputFile;
 use super::sandbox::Confined;
 use super::sandbox::denied::SandboxBounds;
 use super::sandbox::guarded::{FileGuard, PutBack};
-use super::{BackgroundControl, PipedOutput, RunControl, ShellInput, Tool, parse};
-use avocet_core::i18n::{LocalizedText, Phrase, exec as phrases};
+use super::{BackgroundControl, PipedOutput, RunControl, ShellInput, Tool, ToolSpec, parse};
+use avocet_core::i18n::{LocalizedText, exec as phrases};
 use avocet_core::protocol::{
     Observation, Outcome, ParsedOutput, Reason, SandboxDenial, SandboxStatus, StepAction, Tier,
 };
@@ -70,17 +70,13 @@ use spawn::{ChildStreams, StepStartError};
 use supervise::{ChildOutput, Finished, KeptStep, Pipes, StepEnd, Supervised, Times};
 
 impl Tool for Exec {
-    fn name(&self) -> &'static str {
-        "exec"
-    }
-
-    fn about(&self) -> Phrase {
-        phrases::ABOUT
-    }
-
-    fn prompt(&self) -> &'static str {
-        "exec: run a program with its args, no shell; input is closed; of long output the \
-         ends come back; background: true lets it run on"
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "exec",
+            about: phrases::ABOUT,
+            prompt: "exec: run a program with its args, no shell; input is closed; of long output the \
+         ends come back; background: true lets it run on",
+        }
     }
 
     fn run(&self, step: ClearedStep, control: RunControl) -> BoxFuture<'static, Observation> {
@@ -105,6 +101,7 @@ impl Tool for Exec {
     ) -> BoxFuture<'static, Observation> {
         let exec = self.clone();
         async move {
+            let _paused = pause_others(&exec, step.judgement(), &control).await;
             let looked = guard_files(&exec, step.judgement(), true).await;
             let mut seen = terminal::run(&exec, &step, &control).await;
             unguard_files(looked, &mut seen, (&exec.setup, Vec::new())).await;
@@ -135,19 +132,27 @@ async fn run(
     if judged.risk.tier == Tier::L0 && !by_hand {
         return run_unguarded(exec, step, (input, control), &mut left).await;
     }
-    // What they changed is put back before it starts, and they change nothing more until it ends.
-    let mut _paused = None;
-    if judged.launch.needs.pauses_others {
-        let folders = vec![exec.sandbox.workspace().to_owned(), std::env::temp_dir()];
-        _paused = tokio::select! {
-            paused = PausedSteps::pause(DaemonRule::outside(folders)) => paused,
-            () = control.cancel.cancelled() => None,
-        };
-    }
+    let _paused = pause_others(exec, judged, control).await;
     let looked = guard_files(exec, judged, by_hand).await;
     let mut ended = run_unguarded(exec, step, (input, control), &mut left).await;
     unguard_files(looked, &mut ended.observation, (&exec.setup, left)).await;
     ended
+}
+
+/// What they changed is put back before it starts, and they change nothing more until it ends.
+async fn pause_others(
+    exec: &Exec,
+    judged: &Judgement,
+    control: &RunControl,
+) -> Option<PausedSteps> {
+    if !judged.launch.needs.pauses_others {
+        return None;
+    }
+    let folders = vec![exec.sandbox.workspace().to_owned(), std::env::temp_dir()];
+    tokio::select! {
+        paused = PausedSteps::pause(DaemonRule::outside(folders)) => paused,
+        () = control.cancel.cancelled() => None,
+    }
 }
 
 /// A look at the guarded files before a step, and what was put back then; `None`: it broke off.
@@ -190,11 +195,14 @@ async fn run_unguarded(
     }
     let streams = input.map_or(ChildStreams::Closed, ChildStreams::Piped);
     let learned = named_files::learn_secrets(judged, setup.redactor.as_ref());
-    let (started, ()) = tokio::join!(spawn::start(exec, step, streams), learned);
+    let (started, ()) = tokio::join!(spawn::start(exec, step, streams, &watch.cancel), learned);
     let (running, inside) = match started {
         Ok(started) => started,
         Err(StepStartError::Unable(say)) => return none(Outcome::NotStarted, say),
         Err(StepStartError::Changed(say)) => return none(Outcome::Refused, say),
+        Err(StepStartError::Cancelled) => {
+            return none(Outcome::Cancelled, LocalizedText::from(phrases::CANCELLED));
+        }
     };
     let live = live_output::LiveOutput::new(watch.output.clone(), setup.lang);
     let output = ChildOutput::new(live, output_buffer(is_piece), setup.redactor.as_ref());

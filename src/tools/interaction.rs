@@ -6,43 +6,31 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use super::{RunControl, Tool};
-use avocet_core::i18n::{LocalizedText, Phrase, tools as phrases};
+use super::{RunControl, Tool, ToolSpec};
+use avocet_core::i18n::{LocalizedText, tools as phrases};
 use avocet_core::protocol::{Observation, Outcome};
 use avocet_safety::{ClearedStep, ToolTask};
 
-struct InteractionTool {
-    name: &'static str,
-    about: Phrase,
-    prompt: &'static str,
-}
+struct InteractionTool(ToolSpec);
 
 pub fn all() -> Vec<Arc<dyn Tool>> {
     vec![
-        Arc::new(InteractionTool {
+        Arc::new(InteractionTool(ToolSpec {
             name: "ask",
             about: phrases::ABOUT_ASK,
             prompt: "ask {question, choices?}: asks the user; only when you cannot go on without",
-        }),
-        Arc::new(InteractionTool {
+        })),
+        Arc::new(InteractionTool(ToolSpec {
             name: "plan",
             about: phrases::ABOUT_PLAN,
             prompt: "plan {items:[{text, state: pending|doing|done}]}: shows your whole to-do list; for work of several steps",
-        }),
+        })),
     ]
 }
 
 impl Tool for InteractionTool {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn about(&self) -> Phrase {
-        self.about
-    }
-
-    fn prompt(&self) -> &'static str {
-        self.prompt
+    fn spec(&self) -> ToolSpec {
+        self.0
     }
 
     fn run(&self, step: ClearedStep, _: RunControl) -> BoxFuture<'static, Observation> {

@@ -42,14 +42,18 @@ pub mod temp;
 pub mod walk;
 pub mod web;
 
-pub trait Tool: Send + Sync {
-    fn name(&self) -> &'static str;
-
+/// A tool's name, and its descriptions.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolSpec {
+    pub name: &'static str,
     /// One line for users (`/tools`).
-    fn about(&self) -> Phrase;
-
+    pub about: Phrase,
     /// One line for the model's system prompt.
-    fn prompt(&self) -> &'static str;
+    pub prompt: &'static str,
+}
+
+pub trait Tool: Send + Sync {
+    fn spec(&self) -> ToolSpec;
 
     fn run(&self, step: ClearedStep, control: RunControl) -> BoxFuture<'static, Observation>;
 
@@ -320,7 +324,7 @@ impl Toolbox {
     /// The same without these.
     #[must_use]
     pub fn without(&self, names: &[&str]) -> Toolbox {
-        let tools = self.tools.iter().filter(|tool| !names.contains(&tool.name()));
+        let tools = self.tools.iter().filter(|tool| !names.contains(&tool.spec().name));
         Toolbox { tools: tools.cloned().collect(), ..self.clone() }
     }
 
@@ -343,7 +347,7 @@ impl Toolbox {
     #[must_use]
     pub fn replacing(&self, new: &[Arc<dyn Tool>]) -> Toolbox {
         let newest = |tool: &Arc<dyn Tool>| {
-            let same = new.iter().find(|other| other.name() == tool.name());
+            let same = new.iter().find(|other| other.spec().name == tool.spec().name);
             Arc::clone(same.unwrap_or(tool))
         };
         Toolbox { tools: self.tools.iter().map(newest).collect(), ..self.clone() }
@@ -365,8 +369,8 @@ impl Toolbox {
         let left = |tool: &&Arc<dyn Tool>| {
             let offered = self.offered.as_ref();
             tool.is_offered()
-                && !self.hidden.contains(&tool.name())
-                && offered.is_none_or(|offered| offered.offers(tool.name()))
+                && !self.hidden.contains(&tool.spec().name)
+                && offered.is_none_or(|offered| offered.offers(tool.spec().name))
         };
         self.tools.iter().filter(left).map(AsRef::as_ref)
     }
@@ -388,14 +392,14 @@ impl Toolbox {
     /// Each as it is described to a model that calls tools. Models of OpenAI write patches, and
     /// some are offered a shell.
     pub fn schemas(&self, model: &str, size: PromptSize, offers_shell: bool) -> Arc<[ToolSchema]> {
-        let own = self.iter().filter_map(|tool| tool_schema(tool.name(), tool.prompt()));
+        let own = self.iter().filter_map(|tool| tool_schema(tool.spec().name, tool.spec().prompt));
         let own = own.map(|mut tool| {
             if size == PromptSize::Short {
                 keep_essential(&mut tool.parameters);
             }
             tool
         });
-        let has = |name: &str| self.iter().any(|tool| tool.name() == name);
+        let has = |name: &str| self.iter().any(|tool| tool.spec().name == name);
         let patch = (has("file.edit") && writes_patches(model)).then(patch_schema);
         let shell = (offers_shell && has("exec")).then(shell_schema);
         own.chain(patch).chain(shell).chain(self.server_tools().cloned()).collect()
@@ -403,8 +407,10 @@ impl Toolbox {
 
     /// Each by its name and purpose.
     pub fn tool_infos(&self) -> Vec<ToolInfo> {
-        let fact =
-            |tool: &dyn Tool| ToolInfo { name: tool.name().to_owned(), about: tool.about().into() };
+        let fact = |tool: &dyn Tool| ToolInfo {
+            name: tool.spec().name.to_owned(),
+            about: tool.spec().about.into(),
+        };
         self.iter().map(fact).collect()
     }
 
@@ -417,12 +423,12 @@ impl Toolbox {
             StepAction::Tool { name, .. } if name.starts_with(MCP_PREFIX) => MCP_CALL_TOOL,
             other => other.tool(),
         };
-        self.tools.iter().find(|tool| tool.name() == name)
+        self.tools.iter().find(|tool| tool.spec().name == name)
     }
 }
 
 impl std::fmt::Debug for Toolbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.iter().map(Tool::name)).finish()
+        f.debug_list().entries(self.iter().map(|tool| tool.spec().name)).finish()
     }
 }

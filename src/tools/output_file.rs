@@ -65,8 +65,8 @@ impl OutputFile {
     }
 }
 
-/// What is kept of an output, oldest first; `None` if nothing is.
-pub fn read(path: &Path) -> Option<String> {
+/// The output of a command as far as it was kept, oldest first; `None` if there is none.
+pub fn read_output(path: &Path) -> Option<String> {
     let part =
         |path: &Path| fs::read(path).ok().map(|it| String::from_utf8_lossy(&it).into_owned());
     let newest = part(path)?;
@@ -134,16 +134,16 @@ mod tests {
     fn a_flood_keeps_its_end_in_two_files_of_bounded_size() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s/cmd_001.log");
-        assert_eq!(read(&path), None);
+        assert_eq!(read_output(&path), None);
         let mut file = OutputFile::create(&path).unwrap();
         file.write("first\n").unwrap();
-        assert_eq!(read(&path).as_deref(), Some("first\n"));
+        assert_eq!(read_output(&path).as_deref(), Some("first\n"));
         let line = "0123456789abcde\n".repeat(4096);
         for _ in 0..400 {
             file.write(&line).unwrap();
         }
         file.write("last\n").unwrap();
-        let text = read(&path).unwrap();
+        let text = read_output(&path).unwrap();
         assert!(text.starts_with(DROPPED) && text.ends_with("\nlast\n"));
         assert!(text.len() as u64 <= 2 * (PART + line.len() as u64) + 100, "{}", text.len());
         let sizes = fs::read_dir(folder.path().join("s")).unwrap();

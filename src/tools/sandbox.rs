@@ -72,7 +72,7 @@ pub use readable_paths::SandboxPaths;
 
 use built::LayerCache;
 use denied::SandboxBounds;
-use followed::FollowedFiles;
+use followed::HomeLinkedFiles;
 use guarded::{FileGuard, GuardedState, PutBack};
 use landlock::Kernel;
 use named::UserOpenings;
@@ -88,7 +88,7 @@ pub struct Sandbox {
     layers: LayerCache,
     temps: StepTempFolders,
     guarded: Arc<GuardedState>,
-    followed: FollowedFiles,
+    followed: HomeLinkedFiles,
 }
 
 /// Whether the sandbox works here: tried out once, for all sessions that share it.
@@ -155,7 +155,7 @@ impl Sandbox {
             layers: cache,
             temps: StepTempFolders::default(),
             guarded: Arc::default(),
-            followed: FollowedFiles::default(),
+            followed: HomeLinkedFiles::default(),
         }
     }
 

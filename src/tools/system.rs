@@ -270,9 +270,9 @@ impl Machine for System {
 
 /// The machine where nothing is started: what its files say, and no program.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FilesOnly;
+pub(super) struct FileMachine;
 
-impl Machine for FilesOnly {
+impl Machine for FileMachine {
     fn resolve(&self, path: &Path) -> PathBuf {
         resolve_links(path, MAX_LINKS)
     }

@@ -144,7 +144,7 @@ fn the_forms_of_the_help_are_read_as_it_says() {
         };
         assert!(is_read, "{}: {read:?}", mark.form);
     }
-    let read = |form| prefix::read(form, PrefixPosition::Message).0;
+    let read = |form| prefix::parse_prefix(form, PrefixPosition::Message).0;
     let kinds: Vec<_> = PREFIXES.iter().map(|row| read(row.form)).collect();
     assert!(matches!(
         kinds.as_slice(),

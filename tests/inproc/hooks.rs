@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use avocet::hooks::{HookFiles, HookFolders, read_hooks};
-use avocet::i18n::{LocalizedText, Phrase, hooks as phrases};
+use avocet::i18n::{LocalizedText, hooks as phrases};
 use avocet::model::{Model, Scripted};
 use avocet::protocol::{
     Decision, Observation, Op, Outcome, Question, QuestionOp, Report, SessionOp, StepAction,
@@ -13,7 +13,7 @@ use avocet::protocol::{
 use avocet::safety::ClearedStep;
 use avocet::session::SessionConfig;
 use avocet::session::session_hooks::HookAccess;
-use avocet::tools::{PipedOutput, RunControl, ShellInput, Tool};
+use avocet::tools::{PipedOutput, RunControl, ShellInput, Tool, ToolSpec};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::json;
@@ -61,16 +61,8 @@ impl HookAccess for Played {
 }
 
 impl Tool for Played {
-    fn name(&self) -> &'static str {
-        "exec"
-    }
-
-    fn about(&self) -> Phrase {
-        phrases::TITLE
-    }
-
-    fn prompt(&self) -> &'static str {
-        ""
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: "exec", about: phrases::TITLE, prompt: "" }
     }
 
     fn run(&self, step: ClearedStep, _: RunControl) -> BoxFuture<'static, Observation> {

@@ -18,7 +18,7 @@ use avocet::session::script_places::ScriptPlaces;
 use avocet::session::settings::{LiveModels, LiveSettings, LiveTools, SettingsAccess};
 use avocet::session::trust::TrustPrompt;
 use avocet::tools::system::System;
-use avocet::tools::{RunControl, Tool, Toolbox};
+use avocet::tools::{RunControl, Tool, ToolSpec, Toolbox};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -94,16 +94,8 @@ struct NamedRunner {
 }
 
 impl Tool for NamedRunner {
-    fn name(&self) -> &'static str {
-        "exec"
-    }
-
-    fn about(&self) -> avocet::i18n::Phrase {
-        phrases::DOCTOR
-    }
-
-    fn prompt(&self) -> &'static str {
-        "exec: run a program"
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: "exec", about: phrases::DOCTOR, prompt: "exec: run a program" }
     }
 
     fn run(&self, step: ClearedStep, _: RunControl) -> BoxFuture<'static, Observation> {

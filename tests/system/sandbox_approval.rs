@@ -19,7 +19,7 @@ use avocet::session::script_places::ScriptPlaces;
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::system::System;
-use avocet::tools::{PipedOutput, RunControl, ShellInput, Tool, Toolbox};
+use avocet::tools::{PipedOutput, RunControl, ShellInput, Tool, ToolSpec, Toolbox};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use pretty_assertions::assert_eq;
@@ -278,16 +278,8 @@ struct SlowProbeTool {
 }
 
 impl Tool for SlowProbeTool {
-    fn name(&self) -> &'static str {
-        "exec"
-    }
-
-    fn about(&self) -> Phrase {
-        self.exec.about()
-    }
-
-    fn prompt(&self) -> &'static str {
-        self.exec.prompt()
+    fn spec(&self) -> ToolSpec {
+        self.exec.spec()
     }
 
     fn run(&self, step: ClearedStep, watch: RunControl) -> BoxFuture<'static, Observation> {

@@ -57,7 +57,7 @@ words! { "cli":
     CONFIG_ROW: "{value}   {origin}", "{value}   {origin}";
     PLAN_TAKEN: "The plan is carried out, because of {option}.", "按 {option} 执行该计划。";
     NO_MODEL: "No model is connected, so nothing can answer.", "还没有连接模型，无法作答。";
-    NO_SUCH_TOOL: "`--tools`: there is no tool `{name}`. Available: {known}.", "`--tools`：没有工具 `{name}`。可用：{known}。";
+    NO_SUCH_TOOL: "`--tools`: unknown tool `{name}`. Available: {known}.", "`--tools`：没有工具 `{name}`。可用：{known}。";
     MODEL_ERROR: "The model returned an error: {text}", "模型返回了错误：{text}";
     SESSION_LOST: "The session ended before the answer was complete.", "回答完成之前对话就结束了。";
     UNSAVED: "The conversation of this run was not saved: {why}", "本次运行的对话未能保存：{why}";

@@ -34,7 +34,7 @@ words! { "lsp":
     FLOODED: "it sent too much", "它发来的内容过多";
     NOT_READING: "it does not read what it is sent", "它不读取发给它的内容";
     START_TIMEOUT: "it did not start within {seconds} s", "它没有在 {seconds} 秒内启动";
-    NO_SANDBOX: "there is no sandbox for it on this system", "此系统上没有可用的沙箱";
+    NO_SANDBOX: "this system has no sandbox to run it in", "此系统上没有可用的沙箱";
     WHY_LINE: "{why}: {line}", "{why}：{line}";
     FAILED: "The language server `{name}` failed: {why}.", "语言服务器 `{name}` 失败：{why}。";
 

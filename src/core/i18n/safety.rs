@@ -234,7 +234,7 @@ words! { "safety":
     DENIED: "Your rule `{rule}` refuses it.", "你的规则 `{rule}` 拒绝了它。";
     ASKED_RULE: "Your rule `{rule}` asks about it.", "你的规则 `{rule}` 要求询问。";
     ALLOWED: "Your rule `{rule}` lets it run without asking.", "你的规则 `{rule}` 允许其直接运行。";
-    TOOL_UNKNOWN: "There is no tool `{tool}`. Available: {tools}.", "没有名为 `{tool}` 的工具。可用的有：{tools}。";
+    TOOL_UNKNOWN: "Unknown tool `{tool}`. Available: {tools}.", "没有名为 `{tool}` 的工具。可用的有：{tools}。";
 
     // Tools other than programs.
     TOOL_FAULT: "The input is invalid, so nothing is done.", "输入无效，因此什么都不会做。";

@@ -183,7 +183,7 @@ words! { "script_run":
     FILE_CUT: "{name} is longer than {most} KiB: its middle was left out of the message.", "{name} 超过 {most} KiB：消息中省略了它的中间部分。";
     STEP_DECLINED_HERE: "You rejected this step of the script: {why}", "你拒绝了脚本的这一步：{why}";
     STEP_BROKEN: "The step ended without a result.", "该步骤没有返回结果就结束了。";
-    STEP_NO_TOOL: "There is no tool `{name}` for this step.", "没有可执行该步骤的工具 `{name}`。";
+    STEP_NO_TOOL: "No tool `{name}` can run this step.", "没有可执行该步骤的工具 `{name}`。";
     STEP_FAILED: "`{name}` failed: {why}", "`{name}` 执行失败：{why}";
     NOT_TEXT: "{name} is not UTF-8 text.", "{name} 不是 UTF-8 文本。";
     UNREADABLE: "{name} could not be read: {why}.", "无法读取 {name}：{why}。";

@@ -152,7 +152,7 @@ words! { "session":
     TRUST_NOT_KEPT: "The decision applies to this session only; it could not be saved: {why}.", "此选择只在本次会话有效，保存失败：{why}。";
     TRUST_FIRST: "`{line}` was not run: first decide whether to trust this folder.", "`{line}` 没有运行：请先决定是否信任此目录。";
     RENDER_BUSY: "A turn is running: render it again when the turn has ended.", "本轮仍在进行，请在结束后再试。";
-    NO_TOOL: "There is no tool `{tool}`.", "没有名为 `{tool}` 的工具。";
+    NO_TOOL: "Unknown tool `{tool}`.", "没有名为 `{tool}` 的工具。";
     INTERRUPTED: "Avocet ended before this turn did.", "Avocet 在本轮结束之前就退出了。";
     STEP_NOT_BEGUN: "not run: Avocet ended before you answered", "没有运行：在你作答之前 Avocet 就退出了";
     RESUMED: "Continued: {title}", "继续对话：{title}";

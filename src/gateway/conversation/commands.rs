@@ -6,7 +6,7 @@ use super::super::platform::DeliveryId;
 use super::super::question::{ChatAnswer, ChatQuestion};
 use super::context::ChatContext;
 use super::effect::ChatEffect;
-use super::inbox::{CommandRequest, Submitted};
+use super::inbox::{CommandRequest, PendingMessage};
 use super::speaker::{Speaker, display_name};
 use super::waiting::{WaitingInput, WaitingWords};
 use super::{ChatConversation, FetchState, SuggestQuery};
@@ -173,7 +173,7 @@ impl ChatConversation {
         let by = &request.speaker.id;
         let message = |text: String| {
             let delivery = request.delivery.clone();
-            Submitted { id, delivery, text, by: by.clone() }
+            PendingMessage { id, delivery, text, by: by.clone() }
         };
         let is_taken = match &op {
             Op::Turn(TurnOp::Submit { text }) => self.accept(message(text.clone())),

@@ -2,7 +2,7 @@
 
 use super::super::reply::LiveReply;
 use super::effect::ChatEffect;
-use super::inbox::Submitted;
+use super::inbox::PendingMessage;
 use super::recovery::InterruptedMessage;
 use super::{BegunMessage, ChatConversation};
 use avocet_core::i18n::{chat as w, linear, session as s};
@@ -84,7 +84,9 @@ impl ChatConversation {
         let begun = self.inbox.begin(submit);
         let asker = begun.message.as_ref().map(|message| message.by.clone()).or(begun.starter);
         self.view.begin(origin, asker, begun.file);
-        let Some(Submitted { id, delivery, text, .. }) = begun.message else { return Vec::new() };
+        let Some(PendingMessage { id, delivery, text, .. }) = begun.message else {
+            return Vec::new();
+        };
         self.view.posts.running = Some(delivery.clone());
         vec![ChatEffect::Begun { delivery, submit: id, text }]
     }
@@ -151,7 +153,7 @@ impl ChatConversation {
                 InterruptedMessage::Unsent(BegunMessage { delivery, turn, by }) => {
                     let id = self.inbox.next_id();
                     let text = turn.text.clone();
-                    self.inbox.submitted.push_back(Submitted { id, delivery, text, by });
+                    self.inbox.submitted.push_back(PendingMessage { id, delivery, text, by });
                     // Who is an admin is not known of it any more.
                     let op = Op::Turn(TurnOp::Submit { text: turn.text });
                     effects.extend(self.submit(id, op, false));

@@ -18,9 +18,9 @@ use avocet_core::protocol::{
 /// The longest message that is taken, in characters.
 const MAX_MESSAGE: usize = 64_000;
 
-/// A message that the session has and has not begun.
+/// A message handed to the session whose turn has not begun.
 #[derive(Debug)]
-pub struct Submitted {
+pub struct PendingMessage {
     pub id: SubmitId,
     pub delivery: DeliveryId,
     pub text: String,
@@ -43,9 +43,9 @@ pub struct Inbox {
     submit_ids: SubmitIds,
     /// Messages that may wait for their turn.
     max_submitted: usize,
-    pub submitted: VecDeque<Submitted>,
+    pub submitted: VecDeque<PendingMessage>,
     /// Words for the running turn that it has not read.
-    pub steers: VecDeque<Submitted>,
+    pub steers: VecDeque<PendingMessage>,
     /// The commands that begin a turn without a message, and who sent them.
     pub starters: Vec<(SubmitId, UserId)>,
     /// The files that users asked for, and their names.
@@ -59,7 +59,7 @@ pub struct Inbox {
 /// The start of a turn that users asked for.
 #[derive(Debug, Default)]
 pub struct BegunInput {
-    pub message: Option<Submitted>,
+    pub message: Option<PendingMessage>,
     /// Who sent the command that began it.
     pub starter: Option<UserId>,
     /// The name of the file that it reads.
@@ -159,7 +159,10 @@ impl Inbox {
     }
 }
 
-fn take(messages: &mut VecDeque<Submitted>, submit: Option<SubmitId>) -> Option<Submitted> {
+fn take(
+    messages: &mut VecDeque<PendingMessage>,
+    submit: Option<SubmitId>,
+) -> Option<PendingMessage> {
     let found = messages.iter().position(|one| Some(one.id) == submit)?;
     messages.remove(found)
 }

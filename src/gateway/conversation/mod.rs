@@ -26,7 +26,7 @@ mod waiting;
 use context::ChatContext;
 pub use context::ChatOptions;
 pub use effect::ChatEffect;
-use inbox::{Inbox, Submitted, submit_op};
+use inbox::{Inbox, PendingMessage, submit_op};
 pub use posts::ChatPosts;
 use recovery::Recovery;
 pub use recovery::{BegunMessage, ChatRecovery};
@@ -174,7 +174,8 @@ impl ChatConversation {
             return vec![ChatEffect::Done(delivery)];
         };
         let id = self.inbox.next_id();
-        let message = Submitted { id, delivery: delivery.clone(), text, by: speaker.id.clone() };
+        let message =
+            PendingMessage { id, delivery: delivery.clone(), text, by: speaker.id.clone() };
         if self.accept(message) {
             self.submit(id, op, speaker.is_admin)
         } else {
@@ -183,7 +184,7 @@ impl ChatConversation {
     }
 
     /// Notes a message that is submitted now; false: it is refused, with a sentence.
-    fn accept(&mut self, message: Submitted) -> bool {
+    fn accept(&mut self, message: PendingMessage) -> bool {
         let refusal = self.inbox.refusal(&message.text);
         if refusal.is_none() && self.context.info.read_only {
             self.view.posts.say_read_only();

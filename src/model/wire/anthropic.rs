@@ -274,12 +274,12 @@ struct MessagesReader {
     keeps_thinking: bool,
     taken: HashSet<String>,
     /// Blocks that are not complete, by their index.
-    open: Vec<(u64, Block)>,
+    open: Vec<(u64, OpenBlock)>,
     cut: Option<Truncation>,
 }
 
 #[derive(Debug)]
-enum Block {
+enum OpenBlock {
     Thinking { signature: String },
     ToolUse { id: String, name: String, input: Value, pieces: String },
 }
@@ -299,7 +299,7 @@ impl WireReader for MessagesReader {
                 self.stop(event, answer);
             }
             "content_block_start" => {
-                self.close(|block| matches!(block, Block::Thinking { .. }), answer);
+                self.close(|block| matches!(block, OpenBlock::Thinking { .. }), answer);
                 let block = event.get("content_block").unwrap_or(&Value::Null);
                 self.open(index(event), block, answer);
             }
@@ -345,12 +345,12 @@ impl MessagesReader {
             "text" => return answer.text(text_at(block, "text")),
             "thinking" => {
                 answer.thought(text_at(block, "thinking"));
-                Block::Thinking { signature: text_at(block, "signature").to_owned() }
+                OpenBlock::Thinking { signature: text_at(block, "signature").to_owned() }
             }
             "redacted_thinking" => {
                 return self.seal(json!({ "redacted": text_at(block, "data") }), answer);
             }
-            "tool_use" => Block::ToolUse {
+            "tool_use" => OpenBlock::ToolUse {
                 id: text_at(block, "id").to_owned(),
                 name: text_at(block, "name").to_owned(),
                 input: block.get("input").cloned().unwrap_or_default(),
@@ -367,10 +367,10 @@ impl MessagesReader {
         answer.thought(text_at(delta, "thinking"));
         let index = index(event);
         match self.open.iter_mut().rev().find(|(at, _)| *at == index) {
-            Some((_, Block::Thinking { signature })) => {
+            Some((_, OpenBlock::Thinking { signature })) => {
                 signature.push_str(text_at(delta, "signature"));
             }
-            Some((_, Block::ToolUse { name, pieces, .. })) => {
+            Some((_, OpenBlock::ToolUse { name, pieces, .. })) => {
                 let more = text_at(delta, "partial_json");
                 pieces.push_str(more);
                 answer.grow_call(name, pieces.len(), more.len());
@@ -379,19 +379,19 @@ impl MessagesReader {
         }
     }
 
-    fn close(&mut self, is_over: impl Fn(&Block) -> bool, answer: &mut Answer) {
+    fn close(&mut self, is_over: impl Fn(&OpenBlock) -> bool, answer: &mut Answer) {
         self.close_at(|_, block| is_over(block), answer);
     }
 
-    fn close_at(&mut self, is_over: impl Fn(u64, &Block) -> bool, answer: &mut Answer) {
-        let is_over = |(at, block): &mut (u64, Block)| is_over(*at, block);
+    fn close_at(&mut self, is_over: impl Fn(u64, &OpenBlock) -> bool, answer: &mut Answer) {
+        let is_over = |(at, block): &mut (u64, OpenBlock)| is_over(*at, block);
         for (_, block) in self.open.extract_if(.., is_over).collect::<Vec<_>>() {
             match block {
-                Block::Thinking { signature } if signature.is_empty() => {}
-                Block::Thinking { signature } => {
+                OpenBlock::Thinking { signature } if signature.is_empty() => {}
+                OpenBlock::Thinking { signature } => {
                     self.seal(json!({ "signature": signature }), answer);
                 }
-                Block::ToolUse { id, name, input, pieces } => {
+                OpenBlock::ToolUse { id, name, input, pieces } => {
                     let arguments = if !pieces.is_empty() {
                         pieces
                     } else if input.is_null() {

@@ -93,8 +93,8 @@ fn jq_string(text: &str) -> Option<(&str, bool)> {
     None
 }
 
-/// The arguments without the values that `--arg` and `--argjson` give a name; `None`:
-/// there are none.
+/// The arguments without `--arg NAME VALUE` and `--argjson NAME VALUE`. `None` if there are none, or
+/// if they cannot be separated safely: after `--`, or with an unusual name.
 pub fn unnamed(args: &[String]) -> Option<Vec<String>> {
     let mut out = Vec::with_capacity(args.len());
     let mut at = 0;

@@ -2,7 +2,7 @@
 
 use super::ast::{InputText, Joint, Set, ShellWord, Simple, Trait};
 use super::expand::{Substituted, told_names};
-use super::plain::{PlainLine, PlainPart};
+use super::plain::{PlainLine, PlainSegment};
 use super::variables::is_free_name;
 use super::writer::PlainWriter;
 use avocet_core::text::quote_literal;
@@ -11,8 +11,7 @@ impl PlainWriter<'_> {
     /// `read`, as the condition of a loop or from a file or a text: the shell keeps each line in
     /// variables.
     pub(super) fn write_read(&mut self, simple: &Simple, redirects: &str) -> Option<()> {
-        let is_condition =
-            matches!(self.line.0.last(), Some(PlainPart::Text(text)) if text.ends_with("while "));
+        let is_condition = matches!(self.line.0.last(), Some(PlainSegment::Text(text)) if text.ends_with("while "));
         let split = match simple.sets.as_slice() {
             [] => String::new(),
             [Set { name, value, word, elements: None }]

@@ -5,7 +5,7 @@ use super::ast::{FunctionBody, Simple};
 use super::builtin::is_builtin;
 use super::known::KnownWord;
 use super::parser::parse;
-use super::plain::{PlainLine, PlainPart};
+use super::plain::{PlainLine, PlainSegment};
 use super::runner::is_of_shell;
 use super::writer::PlainWriter;
 
@@ -17,8 +17,8 @@ impl PlainWriter<'_> {
     pub(super) fn define(&mut self, body: &FunctionBody) -> Option<()> {
         self.close(false)?;
         let is_certain = match self.line.0.last() {
-            Some(PlainPart::Text(before)) => before.ends_with('\n') || before.ends_with(" && "),
-            Some(PlainPart::Command(_)) => false,
+            Some(PlainSegment::Text(before)) => before.ends_with('\n') || before.ends_with(" && "),
+            Some(PlainSegment::Command(_)) => false,
             None => true,
         };
         let name = body.name.as_str();

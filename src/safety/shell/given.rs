@@ -5,7 +5,7 @@ use super::ast::{ShellWord, Simple, Trait};
 use super::expand::told_names;
 use super::known::KnownWord;
 use super::parser::parse;
-use super::plain::{PlainCommand, PlainLine, PlainPart};
+use super::plain::{PlainCommand, PlainLine, PlainSegment};
 use super::runner::{
     Runner, file_question, is_of_shell, is_printing, only_shows_unknown, who_runs, written_sets,
 };
@@ -32,7 +32,7 @@ impl PlainWriter<'_> {
             // In place of the two and the sign between them.
             let kept = self.line.0.len().saturating_sub(2);
             self.line.0.truncate(kept);
-            self.line.0.push(PlainPart::Command(search));
+            self.line.0.push(PlainSegment::Command(search));
             return Some(());
         }
         let files = self.run_beside(rest.iter())?;
@@ -151,8 +151,8 @@ impl PlainWriter<'_> {
         };
         let unknown = given.words.iter().filter(|word| word.is_unknown()).map(KnownWord::quoted);
         let part = match who_runs(name, &args)? {
-            Runner::Shell => PlainPart::Text(shown() + redirects),
-            runner => PlainPart::Command(PlainCommand {
+            Runner::Shell => PlainSegment::Text(shown() + redirects),
+            runner => PlainSegment::Command(PlainCommand {
                 text: simple.text.clone(),
                 shown: (runner == Runner::Showing).then(shown),
                 unknown: unknown.collect(),
@@ -220,7 +220,7 @@ impl PlainWriter<'_> {
     pub(super) fn write_part(
         &mut self,
         simple: &Simple,
-        part: PlainPart,
+        part: PlainSegment,
         given: Given,
     ) -> Option<()> {
         let Given { words, lines, files, around, tests, input, .. } = given;
@@ -237,9 +237,9 @@ impl PlainWriter<'_> {
         }
         self.push_text(&input);
         match part {
-            PlainPart::Text(_) if !is_bare || !files.is_empty() => return None,
-            PlainPart::Text(text) => self.push_text(&text),
-            command @ PlainPart::Command(_) => self.line.0.push(command),
+            PlainSegment::Text(_) if !is_bare || !files.is_empty() => return None,
+            PlainSegment::Text(text) => self.push_text(&text),
+            command @ PlainSegment::Command(_) => self.line.0.push(command),
         }
         for (at, line) in files.into_iter().enumerate() {
             self.push_text(&format!(" {}< <( ", stream_number(at)));

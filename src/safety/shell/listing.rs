@@ -3,7 +3,7 @@
 
 use super::super::spec::{Operands, operands};
 use super::super::{args, rules};
-use super::plain::{PlainCommand, PlainLine, PlainPart};
+use super::plain::{PlainCommand, PlainLine, PlainSegment};
 use avocet_core::text::short_name;
 
 #[rustfmt::skip]
@@ -33,27 +33,28 @@ impl PlainLine {
 
     /// Whether what comes next, after `sign`, is fed such a list.
     pub fn feeds_listing(&self, sign: &str) -> bool {
-        let Some((PlainPart::Text(last), before)) = self.0.split_last() else { return false };
-        let is_other = |part: &PlainPart| matches!(part, PlainPart::Text(text) if text != " | ");
+        let Some((PlainSegment::Text(last), before)) = self.0.split_last() else { return false };
+        let is_other =
+            |part: &PlainSegment| matches!(part, PlainSegment::Text(text) if text != " | ");
         let begin = before.iter().rposition(is_other).map_or(0, |at| at + 1);
         last == sign && before.get(begin..).is_some_and(is_listing)
     }
 }
 
 /// A command that lists, and those that leave out, sort or cut what it prints.
-fn is_listing(parts: &[PlainPart]) -> bool {
+fn is_listing(parts: &[PlainSegment]) -> bool {
     // What is piped to one that reads no input is lost.
-    let begins = |part: &PlainPart| match part {
-        PlainPart::Command(command) => {
+    let begins = |part: &PlainSegment| match part {
+        PlainSegment::Command(command) => {
             !SEARCHES.contains(&short_name(&command.name)) && lists(command)
         }
-        PlainPart::Text(_) => false,
+        PlainSegment::Text(_) => false,
     };
     let begin = parts.iter().rposition(begins).unwrap_or(0);
     let parts = parts.get(begin..).unwrap_or_default();
-    let Some((PlainPart::Command(first), rest)) = parts.split_first() else { return false };
-    let filters = |parts: &[PlainPart]| match parts {
-        [PlainPart::Text(sign), PlainPart::Command(command)] => {
+    let Some((PlainSegment::Command(first), rest)) = parts.split_first() else { return false };
+    let filters = |parts: &[PlainSegment]| match parts {
+        [PlainSegment::Text(sign), PlainSegment::Command(command)] => {
             sign == " | " && only_filters(command)
         }
         _ => false,

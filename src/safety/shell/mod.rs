@@ -41,7 +41,7 @@ mod word;
 mod writer;
 mod xargs;
 
-pub use plain::{PlainCommand, PlainLine, PlainPart};
+pub use plain::{PlainCommand, PlainLine, PlainSegment};
 pub use runner::shell_lookup_line;
 pub use unknown::UNKNOWN;
 pub use writer::read_plain;

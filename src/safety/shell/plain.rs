@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 /// A line in the order in which it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PlainLine(pub Vec<PlainPart>);
+pub struct PlainLine(pub Vec<PlainSegment>);
 
+/// A simple command, or the text between two of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PlainPart {
-    /// Operators, and what the shell does itself: text for the shell.
+pub enum PlainSegment {
+    /// Operators, and what the shell does itself.
     Text(String),
     Command(PlainCommand),
 }
@@ -49,15 +50,15 @@ impl PlainLine {
 
     fn commands(&self) -> impl Iterator<Item = &PlainCommand> {
         self.0.iter().filter_map(|part| match part {
-            PlainPart::Text(_) => None,
-            PlainPart::Command(command) => Some(command),
+            PlainSegment::Text(_) => None,
+            PlainSegment::Command(command) => Some(command),
         })
     }
 
     /// Gives each of its programs so much time.
     pub fn limit(&mut self, time: &str) {
         for part in &mut self.0 {
-            if let PlainPart::Command(command) = part
+            if let PlainSegment::Command(command) = part
                 && command.shown.is_none()
             {
                 let name = std::mem::replace(&mut command.name, "timeout".to_owned());

@@ -15,7 +15,7 @@ use super::expand::{Expander, ExpansionContext, Substituted};
 use super::gaps::{Token, read_tokens};
 use super::known::KnownWord;
 use super::parser::parse;
-use super::plain::{PlainCommand, PlainLine, PlainPart, ends_form};
+use super::plain::{PlainCommand, PlainLine, PlainSegment, ends_form};
 use super::runner::{exported, is_of_shell, is_read, is_showing};
 use super::substitution::inside;
 use super::unknown::{Demand, UNKNOWN, prelude};
@@ -53,12 +53,14 @@ pub fn read_plain(
     let counted = || read(ShellVariables::counting(&parse(line)));
     let mut line = read(ShellVariables::default()).or_else(counted)?;
     let texts = line.0.iter().map(|part| match part {
-        PlainPart::Text(text) => text.clone(),
-        PlainPart::Command(PlainCommand { shown, unknown, .. }) => format!("{shown:?}{unknown:?}"),
+        PlainSegment::Text(text) => text.clone(),
+        PlainSegment::Command(PlainCommand { shown, unknown, .. }) => {
+            format!("{shown:?}{unknown:?}")
+        }
     });
     let tests = prelude(&texts.collect::<String>(), &policy_cx.place.workspace)?;
     if !tests.is_empty() {
-        line.0.insert(0, PlainPart::Text(tests));
+        line.0.insert(0, PlainSegment::Text(tests));
     }
     (!line.0.is_empty()).then_some(line)
 }
@@ -261,7 +263,7 @@ impl<'a> PlainWriter<'a> {
     fn push_redirect(&mut self, text: &str, may: impl Fn(&str) -> bool) -> Option<()> {
         match (&mut self.open, self.line.0.last_mut()) {
             (Some(open), _) => open.streams.redirects.push_str(text),
-            (None, Some(PlainPart::Text(group))) if may(group) => group.push_str(text),
+            (None, Some(PlainSegment::Text(group))) if may(group) => group.push_str(text),
             (None, _) => return None,
         }
         Some(())
@@ -288,8 +290,7 @@ impl<'a> PlainWriter<'a> {
     fn push_input(&mut self, redirect: &Redirect) -> Option<()> {
         if redirect.target.has(Trait::Process) {
             let mut files = self.run_beside(std::iter::once(&redirect.target))?;
-            let at_loop =
-                |part: &PlainPart| matches!(part, PlainPart::Text(text) if text.ends_with("done"));
+            let at_loop = |part: &PlainSegment| matches!(part, PlainSegment::Text(text) if text.ends_with("done"));
             if self.open.is_some() || !self.line.0.last().is_some_and(at_loop) {
                 return None;
             }
@@ -324,7 +325,7 @@ impl<'a> PlainWriter<'a> {
     pub(super) fn push_text(&mut self, text: &str) {
         match self.line.0.last_mut() {
             _ if text.is_empty() => {}
-            Some(PlainPart::Text(before)) => {
+            Some(PlainSegment::Text(before)) => {
                 // The two would be one word.
                 let is_word =
                     text.starts_with(|c: char| c.is_alphanumeric() || "{}!:'".contains(c));
@@ -333,8 +334,8 @@ impl<'a> PlainWriter<'a> {
                 }
                 before.push_str(text);
             }
-            Some(PlainPart::Command(_)) | None => {
-                self.line.0.push(PlainPart::Text(text.to_owned()));
+            Some(PlainSegment::Command(_)) | None => {
+                self.line.0.push(PlainSegment::Text(text.to_owned()));
             }
         }
     }
@@ -425,8 +426,8 @@ impl<'a> PlainWriter<'a> {
     pub(super) fn push_line(&mut self, line: PlainLine) {
         for part in line.0 {
             match part {
-                PlainPart::Text(text) => self.push_text(&text),
-                command @ PlainPart::Command(_) => {
+                PlainSegment::Text(text) => self.push_text(&text),
+                command @ PlainSegment::Command(_) => {
                     self.count += 1;
                     self.line.0.push(command);
                 }
@@ -447,7 +448,7 @@ impl<'a> PlainWriter<'a> {
         self.written = Some(simple);
         self.count += 1;
         let is_after_form =
-            matches!(self.line.0.last(), Some(PlainPart::Text(text)) if ends_form(text));
+            matches!(self.line.0.last(), Some(PlainSegment::Text(text)) if ends_form(text));
         if is_after_form || self.count > MAX_WRITTEN {
             return None;
         }
@@ -495,7 +496,7 @@ impl<'a> PlainWriter<'a> {
             return None;
         }
         let is_late = !lines.is_empty() && rest.iter().any(ShellWord::shows_status);
-        let part = PlainPart::Command(PlainCommand {
+        let part = PlainSegment::Command(PlainCommand {
             text: simple.text.clone(),
             name: "test".to_owned(),
             args,

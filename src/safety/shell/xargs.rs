@@ -4,7 +4,7 @@
 
 use super::ast::{ShellWord, Simple, Trait};
 use super::known::KnownWord;
-use super::plain::{PlainCommand, PlainLine, PlainPart};
+use super::plain::{PlainCommand, PlainLine, PlainSegment};
 use super::unknown::UNKNOWN;
 use avocet_core::text::quote_literal;
 
@@ -19,7 +19,7 @@ fn is_plain(simple: &Simple) -> bool {
 
 /// The search that does what it does together with the `find` in front of it.
 pub fn as_search(line: &PlainLine, simple: &Simple, redirects: &str) -> Option<PlainCommand> {
-    let [.., PlainPart::Command(search), PlainPart::Text(joint)] = line.0.as_slice() else {
+    let [.., PlainSegment::Command(search), PlainSegment::Text(joint)] = line.0.as_slice() else {
         return None;
     };
     let is_search = joint == " | " && search.name == "find" && search.sets.is_empty();

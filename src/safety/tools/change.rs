@@ -94,7 +94,8 @@ pub fn write(
     change_task(spot, before.clone(), FileAfter { bytes: &bytes, shown }, note, context)
 }
 
-/// The text of a whole file: without a fence around all of it, and complete.
+/// The content for a whole file, with a fence around all of it removed. An error if a line
+/// is a placeholder for omitted content.
 fn whole_text<'a>(
     text: &'a str,
     old: Option<&str>,

@@ -234,7 +234,10 @@ fn an_invalid_input_is_reported_and_does_nothing() {
         assert!(said.contains(part), "{tool}: {said}");
     }
     let said = input_error(&table.assess("file.move", json!({})));
-    assert!(said.contains("no tool `file.move`") && said.contains("exec, file_read"), "{said}");
+    assert!(
+        said.contains("Unknown tool `file.move`") && said.contains("exec, file_read"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -21,7 +21,7 @@ use avocet_core::i18n::script_run as phrases;
 
 impl Checker<'_> {
     pub(super) fn check_message(&mut self, text: &str) {
-        match prefix::read(text, PrefixPosition::Message) {
+        match prefix::parse_prefix(text, PrefixPosition::Message) {
             (TextPrefix::Expression, expression) => self.check_expression(expression),
             (TextPrefix::Raw, _) => {}
             (_, rest) => {
@@ -33,7 +33,7 @@ impl Checker<'_> {
 
     /// A text among the arguments of a directive.
     pub(super) fn check_value_text(&mut self, text: &str) {
-        match prefix::read(text, PrefixPosition::Value) {
+        match prefix::parse_prefix(text, PrefixPosition::Value) {
             (TextPrefix::Expression, expression) => self.check_expression(expression),
             (TextPrefix::Now, template) => self.check_text(template),
             (TextPrefix::Raw, _) => {}

@@ -136,7 +136,7 @@ impl ScriptRun {
 
     /// A text as an argument.
     pub async fn evaluate_text(&mut self, frame: &mut Frame, text: &str) -> ScriptResult<Value> {
-        match prefix::read(text, PrefixPosition::Value) {
+        match prefix::parse_prefix(text, PrefixPosition::Value) {
             (TextPrefix::Expression, expression) => {
                 return evaluate_or_text(self, frame, expression, text).await;
             }

@@ -135,7 +135,7 @@ async fn add_message(
         message.location = Some(Location::new(&frame.file, value.position));
         return push_message(&mut frame.dialogue, message, None);
     };
-    let (lead, rest) = prefix::read(&text, PrefixPosition::Message);
+    let (lead, rest) = prefix::parse_prefix(&text, PrefixPosition::Message);
     let mut message = DialogueMessage::new(role, message_body(frame, &lead, rest));
     message.addressees = to;
     message.images = images;

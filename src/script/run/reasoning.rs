@@ -110,8 +110,8 @@ fn regex_source(text: &str) -> Option<String> {
 }
 
 impl ThinkPlan {
-    /// The instruction for the model, with the script's own words rendered; empty if the script
-    /// wants none.
+    /// How the model is to think (its role, then the instruction), with the script's own text
+    /// rendered; empty if the script has none.
     pub fn prompt(&self, data: &Value) -> Result<Vec<String>, ScriptError> {
         let Some(own) = &self.custom_prompt else { return Ok(Vec::new()) };
         let render = |text: &String| template::render(self.format, text, data);

@@ -37,9 +37,9 @@ pub struct MessageEdit {
     pub now: bool,
 }
 
-/// The prefix of a text, and the text without it. A malformed prefix does not count: the whole text
-/// is returned.
-pub fn read(text: &str, position: PrefixPosition) -> (TextPrefix, &str) {
+/// The prefix of a text (`?=`, `~`, `!`, `#…`, `:[…]`), and the text without it. A malformed prefix
+/// does not count: the whole text is returned.
+pub fn parse_prefix(text: &str, position: PrefixPosition) -> (TextPrefix, &str) {
     if let Some(rest) = text.strip_prefix("?=") {
         return (TextPrefix::Expression, rest);
     }
@@ -113,11 +113,11 @@ mod tests {
     /// ISDK-059, 149, 150, 151: the one-sign prefixes.
     #[test]
     fn isdk_149_a_one_character_prefix_sets_how_a_text_is_rendered() {
-        assert_eq!(read("~{{x}}", PrefixPosition::Value), (TextPrefix::Raw, "{{x}}"));
-        assert_eq!(read("!{{x}}", PrefixPosition::Value), (TextPrefix::Now, "{{x}}"));
-        assert_eq!(read("#{{x}}", PrefixPosition::Value), (TextPrefix::Now, "{{x}}"));
-        assert_eq!(read("?=a+1", PrefixPosition::Value), (TextPrefix::Expression, "a+1"));
-        assert_eq!(read(" ?=a", PrefixPosition::Value), (TextPrefix::NoPrefix, " ?=a"));
+        assert_eq!(parse_prefix("~{{x}}", PrefixPosition::Value), (TextPrefix::Raw, "{{x}}"));
+        assert_eq!(parse_prefix("!{{x}}", PrefixPosition::Value), (TextPrefix::Now, "{{x}}"));
+        assert_eq!(parse_prefix("#{{x}}", PrefixPosition::Value), (TextPrefix::Now, "{{x}}"));
+        assert_eq!(parse_prefix("?=a+1", PrefixPosition::Value), (TextPrefix::Expression, "a+1"));
+        assert_eq!(parse_prefix(" ?=a", PrefixPosition::Value), (TextPrefix::NoPrefix, " ?=a"));
     }
 
     /// ISDK-152, 153: edits of the messages.
@@ -140,7 +140,7 @@ mod tests {
             ("+[0]x", TextPrefix::Insert(edit(Some(0), None, false)), "x"),
         ];
         for (text, lead, rest) in cases {
-            assert_eq!(read(text, PrefixPosition::Message), (lead, rest), "{text}");
+            assert_eq!(parse_prefix(text, PrefixPosition::Message), (lead, rest), "{text}");
         }
     }
 
@@ -148,8 +148,12 @@ mod tests {
     #[test]
     fn isdk_154_a_malformed_prefix_is_part_of_the_message() {
         for text in ["#:[x y]z", "#:[0", "#+[1:a b]z", "+1 from me", ":) hello", "plain"] {
-            assert_eq!(read(text, PrefixPosition::Message), (TextPrefix::NoPrefix, text), "{text}");
+            assert_eq!(
+                parse_prefix(text, PrefixPosition::Message),
+                (TextPrefix::NoPrefix, text),
+                "{text}"
+            );
         }
-        assert_eq!(read(":[0]x", PrefixPosition::Value), (TextPrefix::NoPrefix, ":[0]x"));
+        assert_eq!(parse_prefix(":[0]x", PrefixPosition::Value), (TextPrefix::NoPrefix, ":[0]x"));
     }
 }

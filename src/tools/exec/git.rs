@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::super::system::FilesOnly;
+use super::super::system::FileMachine;
 use super::environment::Variables;
 use avocet_safety::repository;
 
@@ -132,7 +132,7 @@ pub(super) fn index_to_refresh(args: &[String], folder: &Path) -> Option<PathBuf
         return None;
     }
     let folder = folder.canonicalize().ok()?;
-    repository::read(&FilesOnly, &folder).index().map(Path::to_owned)
+    repository::read(&FileMachine, &folder).index().map(Path::to_owned)
 }
 
 /// Lets git use a copy of the list, so that the repository stays as it is. The copy is as
@@ -190,7 +190,7 @@ fn subcommand(args: &[String]) -> Option<usize> {
 /// The filters that the repositories git could find from here define.
 fn filters(cwd: &Path) -> Filters {
     let folder = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
-    let found = repository::read(&FilesOnly, &folder);
+    let found = repository::read(&FileMachine, &folder);
     let entries = found.settings.into_iter().map(|(entry, _)| entry);
     let names: BTreeSet<String> =
         entries.filter(|e| e.section == "filter").filter_map(|e| e.subsection).collect();

@@ -12,8 +12,8 @@ use futures_util::future::BoxFuture;
 
 use super::capture::CapturedText;
 use super::{Exec, not_run, parse, run};
-use crate::{RunControl, Tool};
-use avocet_core::i18n::{Phrase, tools as phrases};
+use crate::{RunControl, Tool, ToolSpec};
+use avocet_core::i18n::tools as phrases;
 use avocet_core::protocol::{Observation, Outcome, ParsedOutput};
 use avocet_safety::{ClearedStep, ToolTask};
 
@@ -29,16 +29,12 @@ impl Exec {
 }
 
 impl Tool for PluginTool {
-    fn name(&self) -> &'static str {
-        "plugin.run"
-    }
-
-    fn about(&self) -> Phrase {
-        phrases::ABOUT_PLUGIN
-    }
-
-    fn prompt(&self) -> &'static str {
-        "plugin.run {alias, args}: runs a plugin of slothtool; [\"--help\"] tells what it can"
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "plugin.run",
+            about: phrases::ABOUT_PLUGIN,
+            prompt: "plugin.run {alias, args}: runs a plugin of slothtool; [\"--help\"] tells what it can",
+        }
     }
 
     fn run(&self, step: ClearedStep, control: RunControl) -> BoxFuture<'static, Observation> {

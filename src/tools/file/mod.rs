@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::code_checker::{CodeChecker, files_of};
 use super::read_tracker::ReadTracker;
-use super::{RunControl, Tool};
-use avocet_core::i18n::{LocalizedText, Phrase, common, tools as phrases};
+use super::{RunControl, Tool, ToolSpec};
+use avocet_core::i18n::{LocalizedText, common, tools as phrases};
 use avocet_core::protocol::{Change, Image, Observation, Outcome, ParsedOutput};
 use avocet_safety::tools::InputError;
 use avocet_safety::{ClearedStep, Judgement, ToolTask};
@@ -37,27 +37,20 @@ mod write;
 pub use backups::Backups;
 pub use journal::Journal;
 
-/// One tool: its name, and its descriptions for the user and for the model.
-struct FileToolSpec {
-    name: &'static str,
-    about: Phrase,
-    prompt: &'static str,
-}
-
 #[rustfmt::skip]
-const ROWS: &[FileToolSpec] = &[
-    FileToolSpec { name: "file.read",         about: phrases::ABOUT_READ,   prompt: "file.read {path, from?, to?}: lines of a text file, numbered; 2,000 or 64 KiB at once; images and PDF too" },
-    FileToolSpec { name: "file.list",         about: phrases::ABOUT_LIST,   prompt: "file.list {path?, glob?, depth?}: lists a folder; ignored files are left out" },
-    FileToolSpec { name: "file.search",       about: phrases::ABOUT_SEARCH, prompt: "file.search {query, path?, glob?, type?, mode?, literal?}: lines that match a regular expression, 200 at once" },
-    FileToolSpec { name: "file.edit",         about: phrases::ABOUT_EDIT,   prompt: "file.edit {path, edits:[{old, new, all?}]}: replaces text; each `old` must occur exactly once; in turn, all or none" },
-    FileToolSpec { name: "file.write",        about: phrases::ABOUT_WRITE,  prompt: "file.write {path, content}: makes or replaces a whole file" },
-    FileToolSpec { name: "config.json_patch", about: phrases::ABOUT_PATCH,  prompt: "config.json_patch {path, set?, unset?, patch?}: settings of slothtool and its plugins" },
+const ROWS: &[ToolSpec] = &[
+    ToolSpec { name: "file.read",         about: phrases::ABOUT_READ,   prompt: "file.read {path, from?, to?}: lines of a text file, numbered; 2,000 or 64 KiB at once; images and PDF too" },
+    ToolSpec { name: "file.list",         about: phrases::ABOUT_LIST,   prompt: "file.list {path?, glob?, depth?}: lists a folder; ignored files are left out" },
+    ToolSpec { name: "file.search",       about: phrases::ABOUT_SEARCH, prompt: "file.search {query, path?, glob?, type?, mode?, literal?}: lines that match a regular expression, 200 at once" },
+    ToolSpec { name: "file.edit",         about: phrases::ABOUT_EDIT,   prompt: "file.edit {path, edits:[{old, new, all?}]}: replaces text; each `old` must occur exactly once; in turn, all or none" },
+    ToolSpec { name: "file.write",        about: phrases::ABOUT_WRITE,  prompt: "file.write {path, content}: makes or replaces a whole file" },
+    ToolSpec { name: "config.json_patch", about: phrases::ABOUT_PATCH,  prompt: "config.json_patch {path, set?, unset?, patch?}: settings of slothtool and its plugins" },
 ];
 
 /// A tool for files.
 #[derive(Clone)]
 struct FileTool {
-    spec: &'static FileToolSpec,
+    spec: &'static ToolSpec,
     state: FileToolState,
 }
 
@@ -105,16 +98,8 @@ impl From<InputError> for FileToolResult {
 }
 
 impl Tool for FileTool {
-    fn name(&self) -> &'static str {
-        self.spec.name
-    }
-
-    fn about(&self) -> Phrase {
-        self.spec.about
-    }
-
-    fn prompt(&self) -> &'static str {
-        self.spec.prompt
+    fn spec(&self) -> ToolSpec {
+        *self.spec
     }
 
     fn run(&self, step: ClearedStep, control: RunControl) -> BoxFuture<'static, Observation> {

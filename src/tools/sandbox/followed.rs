@@ -20,9 +20,10 @@ const FOLDERS: &[&str] = &[
     ".config/git/config",
 ];
 
-/// Those that were found, as long as nothing changes where they were looked for.
+/// Files that settings of the home lead to, as they were found until something changes where they
+/// were looked for.
 #[derive(Debug, Default)]
-pub(super) struct FollowedFiles(Mutex<Found>);
+pub(super) struct HomeLinkedFiles(Mutex<Found>);
 
 #[derive(Debug, Default)]
 struct Found {
@@ -32,7 +33,7 @@ struct Found {
     hooks: Vec<PathBuf>,
 }
 
-impl FollowedFiles {
+impl HomeLinkedFiles {
     /// Those below a root.
     pub fn inside(&self, root: &Path, paths: &SandboxPaths) -> Vec<PathBuf> {
         let stamps = FOLDERS.iter().map(|name| read_stamp(&paths.home.join(name))).collect();

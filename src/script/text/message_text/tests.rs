@@ -205,7 +205,7 @@ proptest! {
             let _ = super::super::json5::read(&text);
             let _ = super::super::roles::parse_key(&text);
             let _ = super::super::roles::parse_leading(&text, |_| true);
-            let _ = super::super::prefix::read(&text, super::super::prefix::PrefixPosition::Message);
+            let _ = super::super::prefix::parse_prefix(&text, super::super::prefix::PrefixPosition::Message);
             let _ = MessageText::read(&format!("[[A:{text}]] [[@a({text})]] [[/{text}/:A]] (({text}:1))"));
         }
     }
