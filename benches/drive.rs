@@ -210,7 +210,7 @@ fn keep(home: &Path, folder: &Path, events: usize) {
             history.push(turn, kept, |_| {});
             desk.save_turn_history(
                 turn,
-                &serde_json::to_string(&history.snapshot(turn)).unwrap(),
+                &serde_json::to_string(&history.turn_snapshot(turn)).unwrap(),
                 None,
             );
         }

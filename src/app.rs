@@ -82,6 +82,7 @@ mod step_runner;
 mod subcommands;
 mod surroundings;
 mod terminal;
+mod terminal_question;
 #[cfg(test)]
 mod tests;
 mod user_themes;

@@ -15,7 +15,8 @@ use avocet::script::syntax;
 use avocet::script::template::{Format, render};
 use avocet::script::text::MessageText;
 use avocet::script::{
-    AnswerPart, ModelCall, RunRequest, ScriptEvent, ScriptHost, StepError, built_in, run,
+    AnswerPart, ModelCall, ProgramOutput, RunRequest, ScriptEvent, ScriptHost, StepError, built_in,
+    run,
 };
 use divan::Bencher;
 use futures_util::future::{self, BoxFuture};
@@ -142,8 +143,8 @@ impl ScriptHost for OneWord {
         &mut self,
         _: StepAction,
         _: Option<LocalizedText>,
-    ) -> BoxFuture<'_, Result<String, StepError>> {
-        Box::pin(future::ready(Ok(String::new())))
+    ) -> BoxFuture<'_, Result<ProgramOutput, StepError>> {
+        Box::pin(future::ready(Ok(ProgramOutput::default())))
     }
 }
 

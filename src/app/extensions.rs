@@ -1,25 +1,23 @@
 //! Manages bots, commands and skills from the command line: list, show, create, edit, delete,
 //! check; and the examples.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::Path;
-use std::time::Instant;
 
 use super::runtime::runtime;
 use super::startup::{self, Startup};
 use super::subcommands::{print_rows, print_text};
+use super::terminal_question::write_question;
 use crate::cli::extensions;
 use crate::cli::extensions::args::{ExtensionAction, Sampling, Texts};
 use crate::cli::input::{self, Confirmation};
-use crate::cli::print::QUIET;
 use crate::cli::{Exit, messages, output};
 use avocet_config::extensions::{
     ExtensionFileKind, ExtensionLibrary, LoadState, LoadedFile, agent, edit, examples, skill,
 };
 use avocet_config::extensions::{ExtensionSource, Owner};
-use avocet_core::i18n::{Localize, LocalizedText, library as w, prompt};
+use avocet_core::i18n::{Localize, LocalizedText, library as w};
 use avocet_core::protocol::Notice;
-use avocet_core::terminal_modes::discard_typed;
 use avocet_script::reference::EXAMPLES;
 use avocet_tools::exec::editor::Editing;
 
@@ -256,25 +254,12 @@ fn delete(startup: &Startup, file: &LoadedFile, options: ExtensionOptions) -> Ex
     }
 }
 
-/// Asks on standard error; reads a line of standard input, if that is a terminal. What was typed
-/// before the question could be read does not answer it: the question is written again.
+/// Asks on standard error; reads a line of standard input, if that is a terminal.
 fn confirm(startup: &Startup, text: LocalizedText, usual: bool) -> Confirmation {
     if !io::stdin().is_terminal() {
         return Confirmation::NoUser;
     }
-    let printer = startup.printer();
-    loop {
-        let _ = write!(output::stderr(), "{} ", (printer.clean)(&text.text(printer.lang)));
-        let shown = Instant::now();
-        while let Some(left) = QUIET.checked_sub(shown.elapsed()) {
-            std::thread::park_timeout(left);
-        }
-        if !discard_typed() {
-            break;
-        }
-        let _ = writeln!(output::stderr());
-        messages::notice(&mut output::stderr(), &Notice::info(prompt::TERMINAL_TOO_SOON), printer);
-    }
+    write_question(&text, startup.printer());
     input::read_confirmation(io::stdin().lock(), usual)
 }
 

@@ -22,7 +22,7 @@ use avocet_model::{
     describe_models, display_address, find_servers, not_connected, provider_name, server_host,
 };
 use avocet_safety::redact::Redactor;
-use avocet_session::{Connect, Connected, Fallback, FoundServer, Wanted};
+use avocet_session::{Connect, Connected, Fallback, FoundModelServer, Wanted};
 
 /// What a connection needs; owned, because the session keeps it.
 #[derive(Clone)]
@@ -113,7 +113,7 @@ impl ModelConnector {
     }
 
     /// Without settings, the server that was found and chosen is the one that starts from now on.
-    fn remember_first(&self, model: &str, found: Option<&FoundServer>) {
+    fn remember_first(&self, model: &str, found: Option<&FoundModelServer>) {
         let (Some(settings), Some(found)) = (self.first_choice.clone(), found.cloned()) else {
             return;
         };
@@ -127,7 +127,7 @@ impl ModelConnector {
     pub fn model_by_name(
         &self,
         name: &str,
-        found: Option<&FoundServer>,
+        found: Option<&FoundModelServer>,
         lang: Lang,
     ) -> Result<Connected, LocalizedText> {
         if name == "guide" {
@@ -396,7 +396,7 @@ fn shown_provider(base_url: &str) -> String {
 const ELSEWHERE: Duration = Duration::from_secs(5);
 
 /// Servers nearby, for a user without settings.
-pub fn discover_servers(environment: Environment) -> BoxFuture<'static, Vec<FoundServer>> {
+pub fn discover_servers(environment: Environment) -> BoxFuture<'static, Vec<FoundModelServer>> {
     async move {
         let look_up = |name: &str| environment.get(name).map(str::to_owned);
         let offers = find_servers(look_up, LOCAL).await;
@@ -407,17 +407,17 @@ pub fn discover_servers(environment: Environment) -> BoxFuture<'static, Vec<Foun
 
 /// A hosted server is listed by its name: it is not asked for its models before the user selects
 /// it.
-fn found_server(offer: ServerOffer) -> FoundServer {
+fn found_server(offer: ServerOffer) -> FoundModelServer {
     let by_name = || vec![offer.name.to_lowercase()];
     let mut models = if offer.key_env.is_some() { by_name() } else { offer.models };
     if let Some(first) = default_chat_model(&models) {
         models.sort_by_key(|name| *name != first);
     }
-    FoundServer { name: offer.name, base_url: offer.base_url, key_env: offer.key_env, models }
+    FoundModelServer { name: offer.name, base_url: offer.base_url, key_env: offer.key_env, models }
 }
 
 /// As a profile of its own, which starts from now on.
-fn save_choice(settings: &Path, found: &FoundServer, model: &str) -> Result<(), EditError> {
+fn save_choice(settings: &Path, found: &FoundModelServer, model: &str) -> Result<(), EditError> {
     let letter = |c: char| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let profile: String = found.name.chars().map(letter).collect();
     let set = |key: &str, value: &str| {
@@ -464,7 +464,7 @@ mod tests {
     fn a_model_chosen_without_settings_is_the_one_that_starts_next_time() {
         let folder = tempfile::tempdir().unwrap();
         let settings = folder.path().join("config.toml");
-        let found = FoundServer {
+        let found = FoundModelServer {
             name: "LM Studio".into(),
             base_url: "http://127.0.0.1:1234/v1".into(),
             key_env: None,

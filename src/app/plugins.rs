@@ -7,7 +7,7 @@ use crate::cli::Exit;
 use crate::cli::args::PluginCommand;
 use avocet_core::i18n::{cli as phrases, tools as tool_words};
 use avocet_core::protocol::{Notice, Requires, Step, StepAction};
-use avocet_safety::tools::Registry;
+use avocet_safety::tools::PluginRegistry;
 use avocet_safety::{PolicyContext, ToolTask, assess};
 use avocet_session::plugins_page;
 use avocet_tools::exec::run_with_terminal;
@@ -17,7 +17,7 @@ pub fn run_subcommand(startup: &Startup, command: PluginCommand, json: bool) -> 
     let world = startup.system();
     match command {
         PluginCommand::List => {
-            if let Err(why) = Registry::read(&startup.paths.home, &world) {
+            if let Err(why) = PluginRegistry::read(&startup.paths.home, &world) {
                 return startup.fail(&Notice::error(why), Exit::Failed);
             }
             print_rows(startup, &plugins_page(&startup.paths.home, &world).rows, json)

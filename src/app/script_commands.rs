@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::startup::{self, Startup};
 use super::subcommands::{print_rows, print_text};
-use crate::cli::language_server::{self, ServerSetup};
+use crate::cli::language_server::{self, ScriptServerConfig};
 use crate::cli::messages::{self, Printer};
 use crate::cli::script_command::{self, ScriptCommand, SearchFolders};
 use crate::cli::{Cli, Exit, help, output, table};
@@ -226,7 +226,7 @@ fn create(startup: &Startup, name: &str, like: Option<&str>, json: bool) -> Exit
 
 fn lsp(startup: &Startup, search: &SearchFolders) -> Exit {
     let (folders, disk) = script_folders(startup, search);
-    let setup = ServerSetup { disk, folders, lang: startup.lang() };
+    let setup = ScriptServerConfig { disk, folders, lang: startup.lang() };
     match language_server::serve(BufReader::new(io::stdin()), output::stdout(), setup) {
         Ok(exit) => exit,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Failed,

@@ -1,6 +1,6 @@
 //! `run SCRIPT`: runs a script with the model, the tools and the policy of this folder.
 
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use super::script_commands;
 use super::session_builder;
 use super::startup::{self, Startup};
 use super::step_runner;
+use super::terminal_question::TerminalQuestion;
 use crate::cli::Exit;
 use crate::cli::args::{ApprovalFlags, RunScript};
 use crate::cli::messages::{self, Printer};
@@ -23,24 +24,25 @@ use crate::cli::output;
 use crate::cli::script::{RunFormat, Writer};
 use crate::cli::script_command::SearchFolders;
 use avocet_core::i18n::{
-    Localize, LocalizedText, cli as phrases, common, script_run, session as session_words,
+    Localize, LocalizedText, cli as phrases, common, session as session_words,
 };
 use avocet_core::protocol::budget::{Budget, Spent};
 use avocet_core::protocol::{Message, Notice, Provider, Question, StepAction, StepQuestion};
 use avocet_core::signals;
+use avocet_present::Severity;
 use avocet_script::host::{FormAnswer, InputAnswer, InputForm, InputQuestion, PackKey};
 use avocet_script::manifest::Manifest;
 use avocet_script::manifest::input::{self, ScriptArgs};
 use avocet_script::source::ScriptLibrary;
 use avocet_script::{
-    AnswerPart, ErrorCause, LocatedError, ModelCall, RunRequest, RunResult, ScriptEvent,
-    ScriptHost, StepError, run,
+    AnswerPart, ErrorCause, LocatedError, ModelCall, ProgramOutput, RunRequest, RunResult,
+    ScriptEvent, ScriptHost, StepError, run,
 };
 use avocet_session::script_host::{
     AskUser, STACK, ScriptAnswer, ScriptQuestion, SessionScriptHost,
 };
 use avocet_session::script_places::ScriptPlaces;
-use avocet_session::script_turn::{RunClock, input_choices};
+use avocet_session::script_turn::RunClock;
 use avocet_session::session_hooks::ScriptHooks;
 
 /// Runs a script from the command line.
@@ -164,13 +166,13 @@ fn print_notice(notice: &Notice, format: RunFormat) {
     messages::notice(&mut output::stderr(), notice, printer);
 }
 
-/// A question for an input, and where the answer goes.
-type AskedInput = (InputQuestion, oneshot::Sender<ScriptAnswer>);
+/// A question to the user, and where the answer goes.
+type AskedQuestion = (TerminalQuestion, oneshot::Sender<ScriptAnswer>);
 
 /// What comes from a running script, and what ends it.
 struct ScriptChannels {
     events: mpsc::UnboundedReceiver<ScriptEvent>,
-    questions: mpsc::UnboundedReceiver<AskedInput>,
+    questions: mpsc::UnboundedReceiver<AskedQuestion>,
     leaving: [CancellationToken; 2],
     clock: RunClock,
 }
@@ -261,7 +263,8 @@ async fn drive(
             Some((asked, answer)) = questions.recv(), if !is_typing => {
                 clock.pause();
                 writer.end_line()?;
-                typing = Some((type_answer(asked, writer.format).boxed(), answer));
+                let printer = Printer { lang: writer.format.lang, clean: startup::clean };
+                typing = Some((asked.answer(printer).boxed(), answer));
             }
             Some(answered) = conditional(typing.as_mut().map(|(line, _)| line)), if is_typing => {
                 clock.resume();
@@ -289,53 +292,6 @@ async fn conditional<T>(work: Option<&mut BoxFuture<'_, T>>) -> Option<T> {
         Some(work) => Some(work.await),
         None => None,
     }
-}
-
-/// Asks for a value on the terminal: the question and its choices, then a line. Without a line
-/// the question stays unanswered.
-async fn type_answer(question: InputQuestion, run_format: RunFormat) -> ScriptAnswer {
-    let (choices, free) = input_choices(&question.form, run_format.lang);
-    let numbered = choices.iter().enumerate();
-    let numbered = numbered.map(|(at, choice)| format!("\n  {} {choice}", at + 1));
-    let text = question.text.text(run_format.lang) + &numbered.collect::<String>();
-    let mut prompt = format!("{}\n> ", startup::clean(&text));
-    loop {
-        let line = tokio::task::spawn_blocking(move || read_answer(&prompt)).await;
-        let Ok(Ok(Some(line))) = line else { return ScriptAnswer::No };
-        let typed = line.trim();
-        let number = typed.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        let named = choices.iter().position(|choice| choice.eq_ignore_ascii_case(typed));
-        let number = number.filter(|at| *at < choices.len());
-        let picked = named.or_else(|| match &question.form {
-            InputForm::Confirm => position_of_letter(typed).or(number),
-            InputForm::Text { .. } => None,
-            InputForm::Choice { .. } => number,
-        });
-        match picked {
-            Some(at) => return ScriptAnswer::Input(InputAnswer::Picked(at)),
-            None if free => return ScriptAnswer::Input(InputAnswer::Text(typed.to_owned())),
-            None => {
-                let what = script_run::INPUT_ONE_OF.with("list", choices.join(", "));
-                prompt = format!("{}\n> ", startup::clean(&what.text(run_format.lang)));
-            }
-        }
-    }
-}
-
-/// `y` is the first choice of a confirmation, `n` the second.
-fn position_of_letter(typed: &str) -> Option<usize> {
-    let letters = [["y", "yes", "是"], ["n", "no", "否"]];
-    letters.iter().position(|words| words.iter().any(|word| word.eq_ignore_ascii_case(typed)))
-}
-
-/// One line of the terminal; `None` at its end.
-fn read_answer(prompt: &str) -> io::Result<Option<String>> {
-    let mut out = output::stderr();
-    write!(out, "{prompt}")?;
-    out.flush()?;
-    let mut line = String::new();
-    let read = io::stdin().lock().take(MAX_TYPED).read_line(&mut line)?;
-    Ok((read > 0).then_some(line))
 }
 
 /// Whether a line can be typed at the terminal: not if the arguments come from it.
@@ -417,35 +373,35 @@ fn run_format(startup: &Startup, json: bool, no_stream: bool) -> RunFormat {
     }
 }
 
-/// No user is present: `-y` approves what would be asked. An input can be typed at a terminal.
-fn answers(approved: ApprovalFlags, ask: Option<mpsc::UnboundedSender<AskedInput>>) -> AskUser {
+/// `-y` approves what would be asked; what it does not cover is asked at a terminal.
+fn answers(approved: ApprovalFlags, ask: Option<mpsc::UnboundedSender<AskedQuestion>>) -> AskUser {
     let yes = approved.steps.is_some();
     Arc::new(move |asked| {
-        let may = match asked {
-            ScriptQuestion::Input(question) => {
-                let (answer, answered) = oneshot::channel();
-                if let Some(ask) = &ask {
-                    // A run that is over gets no answer.
-                    let _ = ask.send((question, answer));
-                }
-                return async move { answered.await.unwrap_or(ScriptAnswer::No) }.boxed();
-            }
+        let (may, question) = match asked {
+            ScriptQuestion::Input(question) => (false, TerminalQuestion::Input(question)),
             // A terminal asks for one line after the other.
             ScriptQuestion::Form(_) => {
                 return std::future::ready(ScriptAnswer::Form(FormAnswer::OneByOne)).boxed();
             }
-            ScriptQuestion::Call(_) => yes,
+            ScriptQuestion::Call(text) => (yes, TerminalQuestion::Call(text)),
             // Approval in advance does not cover steps without the sandbox.
             ScriptQuestion::Step { risk, question } => {
                 let covered = match question.as_ref() {
                     Question::Step(StepQuestion { step, .. }) => approved.covers(&risk, &step.work),
                     _ => approved.all || risk.can_preapprove() && approved.secrets,
                 };
-                yes && covered
+                (yes && covered, TerminalQuestion::Step(Severity::of(&risk), question))
             }
         };
-        let said = if may { ScriptAnswer::Preapproved } else { ScriptAnswer::No };
-        async move { said }.boxed()
+        if may {
+            return std::future::ready(ScriptAnswer::Preapproved).boxed();
+        }
+        let (answer, answered) = oneshot::channel();
+        if let Some(ask) = &ask {
+            // A run that is over gets no answer.
+            let _ = ask.send((question, answer));
+        }
+        async move { answered.await.unwrap_or(ScriptAnswer::No) }.boxed()
     })
 }
 
@@ -549,10 +505,13 @@ impl ScriptHost for DryRunHost {
         &mut self,
         action: StepAction,
         text: Option<LocalizedText>,
-    ) -> BoxFuture<'_, Result<String, StepError>> {
+    ) -> BoxFuture<'_, Result<ProgramOutput, StepError>> {
         match action.tool() {
             "file.read" => self.inner.run_step(action, text),
-            tool => std::future::ready(Ok(format!("<output of {tool}>"))).boxed(),
+            tool => {
+                let output = ProgramOutput::of_text(format!("<output of {tool}>"));
+                std::future::ready(Ok(output)).boxed()
+            }
         }
     }
 

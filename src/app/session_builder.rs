@@ -25,7 +25,7 @@ use avocet_core::protocol::{ApprovalMode, Notice, NoticeLevel, SessionInfo};
 use avocet_lsp::{LanguageServers, code_tools};
 use avocet_mcp::ServerDefinition;
 use avocet_safety::redact::Redactor;
-use avocet_safety::tools::{OF_SLOTHTOOL, Registry};
+use avocet_safety::tools::{OF_SLOTHTOOL, PluginRegistry};
 use avocet_safety::{
     Machine, Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, SUBAGENT_TOOL, ToolRestriction,
 };
@@ -287,7 +287,7 @@ fn exposed_key_notice(startup: &Startup) -> Option<Notice> {
 /// Without a registry, slothtool has nothing to run.
 fn usable_tools(startup: &Startup, exec: &Exec, state: &file::FileToolState) -> Toolbox {
     let all = tools(exec, state);
-    let has_registry = Registry::registry_path(&startup.paths.home).exists();
+    let has_registry = PluginRegistry::registry_path(&startup.paths.home).exists();
     if has_registry { all } else { all.hiding(&OF_SLOTHTOOL) }
 }
 

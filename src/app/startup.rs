@@ -24,7 +24,7 @@ use avocet_core::i18n::{Lang, Localize, cli as phrases};
 use avocet_core::protocol::{ApprovalMode, Notice};
 use avocet_present::commands;
 use avocet_safety::redact::{self, Redactor, is_random, is_secret_name};
-use avocet_safety::tools::{PluginEntry, Registry};
+use avocet_safety::tools::{PluginEntry, PluginRegistry};
 use avocet_safety::{self as safety, Limit};
 use avocet_session::extensions::{FindPlaces, LatestScan};
 use avocet_session::script_places::{FindScripts, ScriptPlaces};
@@ -559,11 +559,11 @@ pub fn start_error(say: impl Into<avocet_core::i18n::LocalizedText>, lang: Lang)
 /// The package folders of the plugins that the user installed.
 fn plugin_roots(home: &Path, folder: &Path) -> Vec<PathBuf> {
     // To know whom to trust costs many looks at the disk, and most have no plugins.
-    if Registry::registry_path(home).symlink_metadata().is_err() {
+    if PluginRegistry::registry_path(home).symlink_metadata().is_err() {
         return Vec::new();
     }
     // A broken registry is reported by `/plugins`.
-    let registry = Registry::read(home, &System::new(folder, home, &[])).ok().flatten();
+    let registry = PluginRegistry::read(home, &System::new(folder, home, &[])).ok().flatten();
     let root = |plugin: &PluginEntry| {
         let mut above = plugin.bin.ancestors().skip(1).take(4);
         above.find(|folder| folder.join("package.json").is_file()).map(Path::to_owned)

@@ -28,7 +28,7 @@ const MAX_HEADER: u64 = 4096;
 
 /// What the server works with.
 #[derive(Clone, Debug)]
-pub struct ServerSetup {
+pub struct ScriptServerConfig {
     pub disk: DiskFiles,
     /// The folders of `-s` and of the settings.
     pub folders: Vec<PathBuf>,
@@ -39,7 +39,7 @@ pub struct ServerSetup {
 pub fn serve(
     mut input: impl BufRead + Send + 'static,
     out: impl Write,
-    setup: ServerSetup,
+    setup: ScriptServerConfig,
 ) -> io::Result<Exit> {
     let (sender, incoming) = mpsc::channel();
     thread::Builder::new().name("lsp".to_owned()).spawn(move || {
@@ -128,7 +128,7 @@ struct OpenDocument {
 
 struct Server<W> {
     out: W,
-    setup: ServerSetup,
+    setup: ScriptServerConfig,
     phase: Phase,
     open: BTreeMap<PathBuf, OpenDocument>,
     /// Documents whose faults are out of date.

@@ -283,7 +283,7 @@ impl TomlKind {
         let value = match self {
             TomlKind::Text => item.as_str().and_then(text_value),
             TomlKind::Variable => match item.as_str() {
-                Some(text) if is_variable(text) => text_value(text),
+                Some(text) if is_variable_name(text) => text_value(text),
                 Some(_) => return Err(i18n::config::FOUND_NO_VARIABLE.into()),
                 None => None,
             },
@@ -336,7 +336,7 @@ impl TomlValue {
 }
 
 /// Empty, or a name that every shell takes; keys and tokens have a hyphen, a colon or a dot.
-fn is_variable(text: &str) -> bool {
+fn is_variable_name(text: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.chars().all(is_letter) && !text.starts_with(|c: char| c.is_ascii_digit())
 }

@@ -32,6 +32,23 @@ pub fn cut_end(text: &str, limit: usize) -> String {
     if limit < "…".len() { String::new() } else { format!("{head}…") }
 }
 
+/// Both ends of a text, in at most `limit` bytes, with a line between that says how many bytes are
+/// omitted.
+pub fn cut_middle(text: &str, limit: usize) -> String {
+    const MARK: usize = 48;
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    if limit <= MARK * 2 {
+        return text.split_at(text.floor_char_boundary(limit)).0.to_owned();
+    }
+    let half = (limit - MARK) / 2;
+    let head = text.split_at(text.floor_char_boundary(half)).0;
+    let end = text.split_at(text.ceil_char_boundary(text.len() - half)).1;
+    let left_out = text.len() - head.len() - end.len();
+    format!("{head}\n[… {left_out} bytes left out …]\n{end}")
+}
+
 /// The last part of a path: the name of a program or a file without its folder.
 pub fn short_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)

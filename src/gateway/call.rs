@@ -1,13 +1,13 @@
 //! Makes the calls that a timeline asks for.
 
 use super::platform::{ChatAddress, MessageId, Platform, PlatformError};
-use super::timeline::{CallKind, TimelineCall};
+use super::timeline::{CallKind, ServiceCall};
 
 /// Makes one call; a new message comes with its id.
 pub async fn perform(
     platform: &dyn Platform,
     address: &ChatAddress,
-    TimelineCall { kind, new, .. }: &TimelineCall,
+    ServiceCall { kind, new, .. }: &ServiceCall,
 ) -> Result<Option<MessageId>, PlatformError> {
     match kind {
         CallKind::Send(text) => platform.send(address, text, new).await.map(Some),

@@ -24,7 +24,7 @@ use super::platform::{
     PlatformError,
 };
 use super::shown_menu::ShownMenu;
-use super::timeline::{CallKind, PostResult, TimelineAction, TimelineCall};
+use super::timeline::{CallKind, PostResult, ServiceCall, TimelineAction};
 use super::wait::{finished, until};
 use avocet_core::i18n::{LocalizedText, chat as w, session as s};
 use avocet_core::protocol::{ExtensionOp, JobInfo, Op, SessionOp, Submission};
@@ -90,7 +90,7 @@ pub struct ChatParts {
     pub most_file: u64,
 }
 
-type CallDone = (TimelineCall, Result<Option<MessageId>, PlatformError>);
+type CallDone = (ServiceCall, Result<Option<MessageId>, PlatformError>);
 
 struct Chat {
     parts: ChatParts,

@@ -83,7 +83,7 @@ const MAX_RECENT: usize = 4_096;
 const MAX_LENGTH: u64 = 2 << 20;
 
 #[derive(Debug, Default, PartialEq)]
-pub struct LedgerState {
+pub struct JournalState {
     pub cursor: Option<Cursor>,
     /// In the order in which they came.
     pending: BTreeMap<u64, PendingDelivery>,
@@ -94,7 +94,7 @@ pub struct LedgerState {
     known: HashSet<DeliveryId>,
 }
 
-impl LedgerState {
+impl JournalState {
     pub fn is_known(&self, delivery: &DeliveryId) -> bool {
         self.known.contains(delivery) || self.places.contains_key(delivery)
     }
@@ -192,7 +192,7 @@ impl LedgerState {
 pub struct Ledger {
     path: PathBuf,
     file: File,
-    pub state: LedgerState,
+    pub state: JournalState,
     length: u64,
     /// A write failed: the file may end with half a line.
     is_torn: bool,
@@ -215,7 +215,7 @@ impl Ledger {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(error),
         };
-        let mut state = LedgerState::default();
+        let mut state = JournalState::default();
         // A line that was cut by a crash was not acted on, and one of an older version tells nothing
         // that is needed.
         text.lines()

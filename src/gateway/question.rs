@@ -28,7 +28,7 @@ pub struct ChatQuestion {
 
 /// What a press or a typed line is to the question.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ChatAnswer {
+pub enum AnswerOutcome {
     Decided(Decision),
     /// Only an admin may decide that.
     AdminOnly,
@@ -72,11 +72,13 @@ impl ChatQuestion {
     }
 
     /// A text that was not shown is not approved.
-    fn if_read(&self, answer: ChatAnswer) -> ChatAnswer {
+    fn if_read(&self, answer: AnswerOutcome) -> AnswerOutcome {
         match answer {
-            ChatAnswer::Decided(Decision::Reject { .. } | Decision::Stop | Decision::Dismiss)
-            | ChatAnswer::NotAnAnswer => answer,
-            _ if self.only_refusals => ChatAnswer::Unread,
+            AnswerOutcome::Decided(
+                Decision::Reject { .. } | Decision::Stop | Decision::Dismiss,
+            )
+            | AnswerOutcome::NotAnAnswer => answer,
+            _ if self.only_refusals => AnswerOutcome::Unread,
             _ => answer,
         }
     }
@@ -275,38 +277,38 @@ impl ChatQuestion {
     }
 
     /// A button was pressed by a user who may answer.
-    pub fn press(&self, choice: &str, is_admin: bool) -> ChatAnswer {
+    pub fn press(&self, choice: &str, is_admin: bool) -> AnswerOutcome {
         let picked = self.picks().find(|(_, name)| name == choice);
         self.if_read(match picked {
             Some((pick, _)) => self.pick(pick, is_admin),
-            None => ChatAnswer::NotAnAnswer,
+            None => AnswerOutcome::NotAnAnswer,
         })
     }
 
     /// The button names what it does, so that it is a confirmed answer.
-    fn pick(&self, pick: ChoicePick, is_admin: bool) -> ChatAnswer {
+    fn pick(&self, pick: ChoicePick, is_admin: bool) -> AnswerOutcome {
         if self.is_for_admins(pick) && !is_admin {
-            return ChatAnswer::AdminOnly;
+            return AnswerOutcome::AdminOnly;
         }
         match self.flow.clone().choose(pick, Press::Confirm, Seen::All) {
-            FlowStep::Decided(decision) => ChatAnswer::Decided(decision),
-            FlowStep::NeedsCapital => ChatAnswer::WordNeeded,
+            FlowStep::Decided(decision) => AnswerOutcome::Decided(decision),
+            FlowStep::NeedsCapital => AnswerOutcome::WordNeeded,
             FlowStep::Confirm
             | FlowStep::WriteReason
             | FlowStep::Edit
             | FlowStep::DecideEach
-            | FlowStep::Unseen { .. } => ChatAnswer::NotAnAnswer,
+            | FlowStep::Unseen { .. } => AnswerOutcome::NotAnAnswer,
         }
     }
 
     /// `/approve` with its span, as the name of a choice: once, session, project.
-    pub fn approve(&self, choice: &str, is_admin: bool) -> ChatAnswer {
+    pub fn approve(&self, choice: &str, is_admin: bool) -> AnswerOutcome {
         let approving = ["once", "go"].contains(&choice);
         match (self.is_high_risk(), approving) {
-            _ if self.only_refusals => ChatAnswer::Unread,
-            (true, _) => ChatAnswer::WordNeeded,
+            _ if self.only_refusals => AnswerOutcome::Unread,
+            (true, _) => AnswerOutcome::WordNeeded,
             (false, true) => match self.press("once", is_admin) {
-                ChatAnswer::NotAnAnswer => self.press("go", is_admin),
+                AnswerOutcome::NotAnAnswer => self.press("go", is_admin),
                 answer => answer,
             },
             (false, false) => self.press(choice, is_admin),
@@ -322,11 +324,11 @@ impl ChatQuestion {
     }
 
     /// A message while the question is open: the word for high risk, or the answer to the model.
-    pub fn typed(&self, text: &str, is_admin: bool) -> ChatAnswer {
+    pub fn typed(&self, text: &str, is_admin: bool) -> AnswerOutcome {
         self.if_read(self.read(text, is_admin))
     }
 
-    fn read(&self, text: &str, is_admin: bool) -> ChatAnswer {
+    fn read(&self, text: &str, is_admin: bool) -> AnswerOutcome {
         let text = text.trim();
         if self.is_high_risk() {
             let mut words = text.split_whitespace();
@@ -334,13 +336,13 @@ impl ChatQuestion {
             return match (words.next(), words.next(), words.next()) {
                 (Some(YES), Some(typed), None) if typed.eq_ignore_ascii_case(&code) => {
                     if is_admin {
-                        ChatAnswer::Decided(Decision::Approve)
+                        AnswerOutcome::Decided(Decision::Approve)
                     } else {
-                        ChatAnswer::AdminOnly
+                        AnswerOutcome::AdminOnly
                     }
                 }
-                (Some(yes), _, None) if yes.eq_ignore_ascii_case(YES) => ChatAnswer::WordNeeded,
-                _ => ChatAnswer::NotAnAnswer,
+                (Some(yes), _, None) if yes.eq_ignore_ascii_case(YES) => AnswerOutcome::WordNeeded,
+                _ => AnswerOutcome::NotAnAnswer,
             };
         }
         match &self.ask.question {
@@ -351,18 +353,18 @@ impl ChatQuestion {
                     self.pick(pick, is_admin)
                 }
                 _ if *free && !text.is_empty() => {
-                    ChatAnswer::Decided(self.flow.clone().write(text))
+                    AnswerOutcome::Decided(self.flow.clone().write(text))
                 }
-                _ => ChatAnswer::NotAnAnswer,
+                _ => AnswerOutcome::NotAnAnswer,
             },
             Question::Form { fields, .. } => match form_values(fields, text) {
-                Some(values) => ChatAnswer::Decided(Decision::Fill { values }),
-                None => ChatAnswer::NotAnAnswer,
+                Some(values) => AnswerOutcome::Decided(Decision::Fill { values }),
+                None => AnswerOutcome::NotAnAnswer,
             },
             Question::Plan { .. } if !text.is_empty() => {
-                ChatAnswer::Decided(self.flow.clone().write(text))
+                AnswerOutcome::Decided(self.flow.clone().write(text))
             }
-            _ => ChatAnswer::NotAnAnswer,
+            _ => AnswerOutcome::NotAnAnswer,
         }
     }
 

@@ -57,7 +57,7 @@ struct Post {
 
 /// One call for the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimelineCall {
+pub struct ServiceCall {
     pub key: PostKey,
     pub kind: CallKind,
     pub new: NewMessage,
@@ -75,7 +75,7 @@ pub enum CallKind {
 /// What to do now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimelineAction {
-    Call(Box<TimelineCall>),
+    Call(Box<ServiceCall>),
     /// Nothing before this time.
     Wait(Instant),
     /// Everything is shown.
@@ -324,7 +324,7 @@ impl Timeline {
         self.limits.rationed.is_some_and(|begin| message.0.starts_with(begin))
     }
 
-    fn call(&self, post: &Post) -> Option<TimelineCall> {
+    fn call(&self, post: &Post) -> Option<ServiceCall> {
         let kind = match (&post.body, &post.message) {
             (PostBody::File(file), None) => CallKind::Upload(file.clone()),
             (PostBody::File(_), Some(_)) => return None,
@@ -341,7 +341,7 @@ impl Timeline {
             }
         };
         let new = NewMessage { tries: post.new.tries + post.tries, ..post.new.clone() };
-        Some(TimelineCall { key: post.key, kind, new, body: post.body.clone() })
+        Some(ServiceCall { key: post.key, kind, new, body: post.body.clone() })
     }
 
     fn outgoing(&self, body: &PostBody, plain: bool) -> Outgoing {
@@ -370,7 +370,7 @@ impl Timeline {
     /// Takes the answer of the service; a new message comes with its id.
     pub fn finish(
         &mut self,
-        call: TimelineCall,
+        call: ServiceCall,
         answer: Result<Option<MessageId>, PlatformError>,
         now: Instant,
     ) -> PostResult {
@@ -415,7 +415,7 @@ impl Timeline {
         result
     }
 
-    fn mark_shown(&mut self, call: TimelineCall, message: Option<MessageId>) -> PostResult {
+    fn mark_shown(&mut self, call: ServiceCall, message: Option<MessageId>) -> PostResult {
         self.hold = None;
         self.is_rationed |= message.as_ref().is_some_and(|id| self.is_rationed_message(id));
         if let Some(post) = self.find(call.key) {
@@ -445,7 +445,7 @@ impl Timeline {
         is_reply
     }
 
-    fn retry_later(&mut self, call: &TimelineCall, why: String, now: Instant) -> PostResult {
+    fn retry_later(&mut self, call: &ServiceCall, why: String, now: Instant) -> PostResult {
         let Some(post) = self.find(call.key) else { return PostResult::Again };
         post.tries += 1;
         let since = *post.failing.get_or_insert(now);

@@ -185,7 +185,8 @@ impl LanguageServer {
         phrases::FAILED.with("name", self.definition.name.as_str()).with("why", why)
     }
 
-    /// Forgets all that the process knew.
+    /// Forgets the open documents and the tasks of a process that ended, and fails the requests that it
+    /// left unanswered.
     pub fn reset(&mut self, state: ServerState) {
         self.state = state;
         self.documents.clear();

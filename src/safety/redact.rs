@@ -39,7 +39,7 @@ use compiled::Compiled;
 use shapes::{RequiredSuffix, SHAPES, SecretPattern};
 use values::SecretSpan;
 use vault::{MARK, OLD_MARK, Vault};
-use view::SeenText;
+use view::NormalizedText;
 
 /// Shorter values are too likely to be ordinary words.
 const MIN_LENGTH: usize = 8;
@@ -330,7 +330,7 @@ impl Redactor {
     /// The ranges to mask, in order, without overlaps. Looked for in what can be seen of the
     /// text, so that colours between its letters hide no secret.
     fn secret_spans(&self, text: &str) -> Vec<SecretSpan> {
-        match SeenText::visible(text) {
+        match NormalizedText::visible(text) {
             Some(view) => merge_spans(view.originals(self.visible_spans(&view.text))),
             None => self.visible_spans(text),
         }
@@ -338,13 +338,13 @@ impl Redactor {
 
     fn visible_spans(&self, text: &str) -> Vec<SecretSpan> {
         let mut hits = self.unsplit_spans(text);
-        if let Some(view) = SeenText::unwrapped(text) {
+        if let Some(view) = NormalizedText::unwrapped(text) {
             let split = view.only_split(self.unsplit_spans(&view.text));
             let mut split = view.originals(split);
             split.retain(|hit| view::is_wrapped(text, hit, &hits));
             hits.extend(split);
         }
-        if let Some(view) = self.knows_values().then(|| SeenText::compact(text)).flatten() {
+        if let Some(view) = self.knows_values().then(|| NormalizedText::compact(text)).flatten() {
             let mut known = Vec::new();
             self.find_values(&view.text, &mut known);
             self.find_learned(&view.text, &mut known);
@@ -403,7 +403,7 @@ impl Redactor {
 /// The value of a span: without the colours in it.
 fn secret_in<'t>(text: &'t str, span: &SecretSpan) -> Cow<'t, str> {
     let secret = text.get(span.start..span.end).unwrap_or_default();
-    SeenText::visible(secret).map_or(Cow::Borrowed(secret), |view| Cow::Owned(view.text))
+    NormalizedText::visible(secret).map_or(Cow::Borrowed(secret), |view| Cow::Owned(view.text))
 }
 
 /// What shows by itself that it is a secret.

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::program_output::ProgramOutput;
 use avocet_core::i18n::{Localize, LocalizedText, Phrase, script_run as phrases};
 use avocet_core::text;
 
@@ -34,14 +35,19 @@ pub struct LocatedError {
     pub message: LocalizedText,
     pub location: Option<Location>,
     pub cause: ErrorCause,
-    callers: Box<Callers>,
+    context: Box<ErrorContext>,
     /// The error has left the script it happened in: the next place is that of the call.
     left_script: bool,
 }
 
-/// The calls that led to an error, the innermost first.
+/// What is known of an error beyond its place.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Callers(Vec<Location>);
+struct ErrorContext {
+    /// The calls that led to it, the innermost first.
+    callers: Vec<Location>,
+    /// The output of the program that failed.
+    output: Option<ProgramOutput>,
+}
 
 /// What a script stopped for, as far as the exit code tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +71,7 @@ impl LocatedError {
             message: what.into(),
             location: None,
             cause: ErrorCause::default(),
-            callers: Box::default(),
+            context: Box::default(),
             left_script: false,
         }
     }
@@ -80,6 +86,22 @@ impl LocatedError {
         self
     }
 
+    /// The output of the program that failed.
+    pub fn output(&self) -> Option<&ProgramOutput> {
+        self.context.output.as_ref()
+    }
+
+    /// What happened, with the output of a program that failed.
+    pub fn with_output(&self) -> LocalizedText {
+        let shown = self.output().map(ProgramOutput::shown);
+        match shown.filter(|shown| !shown.is_empty()) {
+            Some(shown) => {
+                phrases::WITH_OUTPUT.with("what", self.message.clone()).with("output", shown)
+            }
+            None => self.message.clone(),
+        }
+    }
+
     /// The same failure, with this place if it has none of its own. An error that came out of
     /// another script gets it as the place of the call.
     #[must_use]
@@ -87,8 +109,8 @@ impl LocatedError {
         let left = std::mem::take(&mut self.left_script);
         if self.location.is_none() {
             self.location = Some(Location::new(file, position));
-        } else if left && self.callers.0.len() < MAX_CALLERS {
-            self.callers.0.push(Location::new(file, position));
+        } else if left && self.context.callers.len() < MAX_CALLERS {
+            self.context.callers.push(Location::new(file, position));
         }
         self
     }
@@ -113,9 +135,9 @@ impl Localize for LocatedError {
             let said = phrase.with("file", file.clone()).with("line", position.line);
             said.with("column", position.column).with("what", text)
         };
-        let message = self.message.clone();
+        let message = self.with_output();
         let first = self.location.iter().fold(message, |what, at| located(phrases::AT, at, what));
-        self.callers.0.iter().fold(first, |what, at| located(phrases::CALLED_AT, at, what))
+        self.context.callers.iter().fold(first, |what, at| located(phrases::CALLED_AT, at, what))
     }
 }
 
@@ -189,6 +211,8 @@ pub enum StepError {
     /// The policy refused it, or the user declined.
     Declined(LocalizedText),
     Failed(LocalizedText),
+    /// The program of this name ended with another exit code than 0.
+    Exited(String, Box<ProgramOutput>),
 }
 
 impl From<LocalizedText> for StepError {
@@ -210,6 +234,12 @@ impl From<StepError> for ScriptFlow {
                 LocatedError::new(why).caused_by(ErrorCause::Declined).into()
             }
             StepError::Failed(why) => why.into(),
+            StepError::Exited(name, output) => {
+                let code = output.code.map_or_else(|| "-".to_owned(), |code| code.to_string());
+                let message = phrases::STEP_EXITED.with("name", name).with("code", code);
+                let context = ErrorContext { output: Some(*output), ..ErrorContext::default() };
+                LocatedError { context: Box::new(context), ..LocatedError::new(message) }.into()
+            }
         }
     }
 }

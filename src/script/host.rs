@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::error::StepError;
+use super::program_output::ProgramOutput;
 use avocet_core::i18n::{LocalizedText, script_run as phrases};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
@@ -49,7 +50,7 @@ pub trait ScriptHost: Send {
         &mut self,
         action: StepAction,
         text: Option<LocalizedText>,
-    ) -> BoxFuture<'_, Result<String, StepError>>;
+    ) -> BoxFuture<'_, Result<ProgramOutput, StepError>>;
 
     /// Is cancelled when the run is stopped: whatever it computes ends.
     fn stop_token(&self) -> CancellationToken {

@@ -24,7 +24,7 @@ pub(super) enum ExpansionStop {
 
 /// The files read for one message.
 #[derive(Debug, Default)]
-pub(super) struct AttachmentRead {
+pub(super) struct ReadAttachments {
     /// The text appended to the message.
     pub blocks: Vec<Attachment>,
     /// All of the files, as shown to the user.
@@ -34,7 +34,7 @@ pub(super) struct AttachmentRead {
     named_count: usize,
 }
 
-impl AttachmentRead {
+impl ReadAttachments {
     /// Appends a file to the message. Reports a file that cannot be read, and continues without it.
     pub async fn attach(
         &mut self,
@@ -176,7 +176,7 @@ async fn read_mention(
     let id = scope.next_step_id();
     let cleared = match safety::assess_mention(&id, &mention.path, scope.policy_context()) {
         Verdict::Run(cleared) => cleared,
-        Verdict::Ask(held) => match ask_approval(scope, held).await? {
+        Verdict::Ask(held) => match ask_to_attach(scope, held).await? {
             Some(cleared) => cleared,
             None => return Ok(Err(phrases::ATTACH_DECLINED.with("name", mention.as_typed()))),
         },
@@ -194,7 +194,7 @@ async fn read_mention(
     }
 }
 
-async fn ask_approval(
+async fn ask_to_attach(
     scope: &mut TurnScope,
     approval: NeedsApproval,
 ) -> Result<Option<ClearedStep>, ExpansionStop> {

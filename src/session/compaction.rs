@@ -14,7 +14,6 @@ use super::turn_messages::{FinishedTurn, TurnMessage};
 use super::turn_scope::{InstructionsCheck, TurnScope};
 use crate::context::compact::{self, CompactionPlan, CompactionTrigger};
 use crate::context::history::{History, Summary, TurnRecord};
-use crate::context::shorten::cut_middle;
 use crate::context::window::Bounds;
 use avocet_config::project_instructions::{self, InstructionSources, ProjectInstructions};
 use avocet_core::i18n::{Localize, LocalizedText, context as phrases};
@@ -23,6 +22,7 @@ use avocet_core::protocol::{
     PlanItem, StepAction, Topic, TurnOrigin, TurnOutcome,
 };
 use avocet_core::text;
+use avocet_core::text::cut_middle;
 use avocet_model::{Chunk, Model, Request};
 use avocet_safety::Judgement;
 use avocet_safety::redact::Redactor;

@@ -1,6 +1,6 @@
 //! Which method of a session carries out which op.
 
-use super::FoundServer;
+use super::FoundModelServer;
 use super::run::Adding;
 use super::state::Session;
 use super::trust::AfterTrust;
@@ -79,7 +79,8 @@ impl Session {
             ModelOp::SetModel { name } => self.set_model(name).await,
             ModelOp::Connect { server, base_url, key_env, model } => {
                 let models = vec![model];
-                self.connect_server(FoundServer { name: server, base_url, key_env, models }).await;
+                self.connect_server(FoundModelServer { name: server, base_url, key_env, models })
+                    .await;
             }
             ModelOp::SetEffort { effort } => self.set_effort(effort).await,
             ModelOp::SetBot { name } => self.set_bot(name).await,

@@ -176,7 +176,7 @@ pub struct ModelAccess {
     /// How much it is to reason.
     pub effort: Option<Effort>,
     /// Searches for models nearby, once, after the session has opened.
-    pub discover: Option<BoxFuture<'static, Vec<FoundServer>>>,
+    pub discover: Option<BoxFuture<'static, Vec<FoundModelServer>>>,
     pub callbacks: Callbacks,
 }
 
@@ -214,7 +214,7 @@ pub type DescribePlatforms = Arc<dyn Fn() -> avocet_core::protocol::Page + Send 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
     /// A model by its name, at the same server or where it was found.
-    Model { name: String, found: Option<FoundServer> },
+    Model { name: String, found: Option<FoundModelServer> },
     /// The profile's model for a mode.
     Mode(avocet_core::protocol::Mode),
     /// The offline guide.
@@ -255,7 +255,7 @@ pub struct Fallback {
 
 /// A server that was found, with its models.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundServer {
+pub struct FoundModelServer {
     pub name: String,
     pub base_url: String,
     /// The environment variable that contains its key.

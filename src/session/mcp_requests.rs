@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::sync::oneshot;
 
 use super::attachments::ExpansionStop;
-use super::mcp_servers::ServerCall;
+use super::mcp_servers::OutgoingMcpRequest;
 use super::turn_messages::TurnMessage;
 use super::turn_scope::TurnScope;
 use avocet_core::i18n::{Localize, LocalizedText, mcp_pages as phrases, prompt as words};
@@ -72,8 +72,13 @@ impl TurnScope {
         let id = McpCallId(self.context.next_server_call.fetch_add(1, Ordering::Relaxed));
         let (reply, answered) = oneshot::channel();
         let (progress, _) = mpsc::unbounded_channel();
-        let call =
-            ServerCall { id, server: server.to_owned(), request: request(id), progress, reply };
+        let call = OutgoingMcpRequest {
+            id,
+            server: server.to_owned(),
+            request: request(id),
+            progress,
+            reply,
+        };
         self.notify(TurnMessage::ServerCalled(Box::new(call)));
         let result = tokio::select! {
             result = answered => result.unwrap_or(Err(McpError::NotRunning)),

@@ -120,7 +120,7 @@ pub type CallReply = oneshot::Sender<Result<McpReply, McpError>>;
 
 /// A request on its way to a server.
 #[derive(Debug)]
-pub struct ServerCall {
+pub struct OutgoingMcpRequest {
     pub id: McpCallId,
     pub server: String,
     pub request: McpRequest,
@@ -266,7 +266,7 @@ impl McpServers {
         let server = offered.server.clone();
         let (reply, answered) = oneshot::channel();
         let (progress, _) = mpsc::unbounded_channel();
-        self.call(ServerCall { id, server, request, progress, reply });
+        self.call(OutgoingMcpRequest { id, server, request, progress, reply });
         tokio::spawn(async move {
             // Many servers have no values, which is not worth a message.
             if let Ok(Ok(McpReply::Values(values))) = answered.await {
@@ -276,8 +276,8 @@ impl McpServers {
     }
 
     /// Passes a call of the running turn on.
-    pub(super) fn call(&mut self, call: ServerCall) {
-        let ServerCall { id, server: name, request, progress, reply } = call;
+    pub(super) fn call(&mut self, call: OutgoingMcpRequest) {
+        let OutgoingMcpRequest { id, server: name, request, progress, reply } = call;
         let running = self.find(&name).and_then(|server| server.running.as_ref());
         if running.is_some_and(|running| running.send(request)) {
             self.calls.insert(id, PendingCall { server: name, progress, reply });

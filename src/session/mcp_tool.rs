@@ -10,7 +10,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use super::mcp_schemas::schema;
-use super::mcp_servers::ServerCall;
+use super::mcp_servers::OutgoingMcpRequest;
 use super::recall_tool::answer;
 use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{Localize, LocalizedText, mcp_pages as phrases};
@@ -108,7 +108,7 @@ impl McpTool {
         };
         let server = offered.server.clone();
         let progress = control.output.clone();
-        let call = ServerCall { id, server, request, progress, reply };
+        let call = OutgoingMcpRequest { id, server, request, progress, reply };
         // A closed session drops the call, which ends it.
         let _ = self.session.send(TurnMessage::ServerCalled(Box::new(call)));
         Ok((id, answered))

@@ -2,7 +2,7 @@
 
 use super::state::Session;
 use super::turn_messages::TurnMessage;
-use super::{Connected, FoundServer, Wanted, pages};
+use super::{Connected, FoundModelServer, Wanted, pages};
 use avocet_core::i18n::{Lang, LocalizedText, session as phrases};
 use avocet_core::protocol::{
     Dialect, Effort, Event, Mode, ModelOffer, Notice, Provider, effort_names,
@@ -21,7 +21,7 @@ impl Session {
     }
 
     /// Goes on with the first model of a server that the user connected to.
-    pub(super) async fn connect_server(&mut self, server: FoundServer) {
+    pub(super) async fn connect_server(&mut self, server: FoundModelServer) {
         let Some(name) = server.models.first().cloned() else { return };
         // Connecting saved it as a profile: what the user chose counts, and not that once more.
         self.reload_settings().await;
@@ -36,7 +36,7 @@ impl Session {
         }
     }
 
-    async fn switch_model(&mut self, name: String, found: Option<FoundServer>) {
+    async fn switch_model(&mut self, name: String, found: Option<FoundModelServer>) {
         let before = self.responder.connected.clone();
         if self.connect(Wanted::Model { name, found }).await {
             self.announce_switch(&before).await;
@@ -179,7 +179,7 @@ impl Session {
         }
     }
 
-    pub(super) async fn set_found_servers(&mut self, found: Vec<FoundServer>) {
+    pub(super) async fn set_found_servers(&mut self, found: Vec<FoundModelServer>) {
         if found.is_empty() {
             return;
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tokio::io::AsyncWriteExt;
 
 use super::state::Session;
-use super::{Connected, FoundServer, export};
+use super::{Connected, FoundModelServer, export};
 use crate::context::request;
 use crate::context::window::{ContextUsage, RequestParts, Section};
 use avocet_config::extensions::{ExtensionFileKind, ExtensionLibrary};
@@ -20,7 +20,7 @@ use avocet_core::text;
 use avocet_model::ModelError;
 use avocet_safety::Machine;
 use avocet_safety::sanitize::{self, TextSource};
-use avocet_safety::tools::{PluginEntry, Registry};
+use avocet_safety::tools::{PluginEntry, PluginRegistry};
 
 /// The maximum number of model names in a notice.
 const NAMED: usize = 6;
@@ -29,7 +29,7 @@ const NAMED: usize = 6;
 pub fn models(
     connected: &Connected,
     answer: Result<Vec<ModelOffer>, ModelError>,
-    found: &[FoundServer],
+    found: &[FoundModelServer],
 ) -> Event {
     let mut offers = match answer {
         Ok(offers) if offers.is_empty() => return Event::Notice(Notice::info(words::NO_MODELS)),
@@ -44,8 +44,9 @@ pub fn models(
     Event::Models { names: offers.iter().map(|offer| offer.name.clone()).collect(), offers }
 }
 
-/// The result of a search, as a sentence with what to type; `None` if none of it can be used.
-pub fn found_server_notice(found: &FoundServer) -> Option<Notice> {
+/// A notice about a model server that was found, with what to type to use it; `None` if it offers no
+/// model.
+pub fn found_server_notice(found: &FoundModelServer) -> Option<Notice> {
     let model = found.models.first()?;
     let notice = match &found.key_env {
         Some(key) => words::FOUND_KEY.with("key", key.as_str()).with("name", found.name.as_str()),
@@ -142,7 +143,7 @@ fn bar(percent: usize, bytes: usize) -> LocalizedText {
 
 /// The current registry of slothtool.
 pub fn plugins(home: &Path, world: &dyn Machine) -> Page {
-    let rows = match Registry::read(home, world) {
+    let rows = match PluginRegistry::read(home, world) {
         Err(why) => vec![PageRow::line(why)],
         Ok(registry) => {
             let entries = registry.unwrap_or_default().entries;
@@ -266,7 +267,7 @@ mod tests {
             fallbacks: vec![],
             list: Arc::new(|| async { Ok(Vec::new()) }.boxed()),
         };
-        let found = FoundServer {
+        let found = FoundModelServer {
             name: "Ollama".into(),
             base_url: "http://127.0.0.1:11434/v1".into(),
             key_env: None,

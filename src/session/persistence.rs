@@ -139,7 +139,7 @@ impl SessionStore {
 
     /// Saves the history entries of a turn, and the model that answered, if one did.
     pub async fn save_turn(&self, turn: u64, history: &History, model: Option<&str>) {
-        let Ok(json) = serde_json::to_string(&history.snapshot(turn)) else { return };
+        let Ok(json) = serde_json::to_string(&history.turn_snapshot(turn)) else { return };
         let model = model.map(str::to_owned);
         let save = move |writer: &mut SessionWriter| {
             writer.save_turn_history(turn, &json, model.as_deref());

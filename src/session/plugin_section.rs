@@ -1,7 +1,7 @@
 //! The plugins, as the system prompt names them.
 
 use super::state::Session;
-use avocet_safety::tools::Registry;
+use avocet_safety::tools::PluginRegistry;
 
 /// The maximum number of plugins that are named.
 const MAX_PLUGINS: usize = 50;
@@ -12,7 +12,7 @@ impl Session {
         let is_offered = self.tools.iter().any(|tool| tool.spec().name == "plugin.run");
         let home = &self.security.place.home;
         // A broken registry is reported where a plugin is listed or run.
-        let registry = is_offered.then(|| Registry::read(home, self.security.world.as_ref()));
+        let registry = is_offered.then(|| PluginRegistry::read(home, self.security.world.as_ref()));
         let registry = registry.and_then(Result::ok).flatten().unwrap_or_default();
         let is_plain = |alias: &&str| {
             alias.len() <= 64

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::attachments::{self, AttachmentRead, ExpansionStop};
+use super::attachments::{self, ExpansionStop, ReadAttachments};
 use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use super::wall;
@@ -84,7 +84,7 @@ impl TurnScope {
         let input: ShellInput = prompt.input.clone().unwrap_or_default().into();
         let outputs = self.run_commands(&prompt, input).await?;
         let mut outputs = outputs.into_iter();
-        let mut reading = AttachmentRead::default();
+        let mut reading = ReadAttachments::default();
         let mut text = String::new();
         for part in prompt.parts {
             match part {

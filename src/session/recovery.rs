@@ -428,7 +428,7 @@ mod tests {
             },
             Remembered::Turn {
                 turn: 2,
-                left: Some(serde_json::to_string(&second.snapshot(2)).expect("plain data")),
+                left: Some(serde_json::to_string(&second.turn_snapshot(2)).expect("plain data")),
             },
             Remembered::Turn { turn: 3, left: None },
         ];
@@ -456,7 +456,7 @@ mod tests {
         }
         let turn = |turn: u64| Remembered::Turn {
             turn,
-            left: Some(serde_json::to_string(&before.snapshot(turn)).expect("plain data")),
+            left: Some(serde_json::to_string(&before.turn_snapshot(turn)).expect("plain data")),
         };
         let mut summed = before.clone();
         let plan = compact::plan(&summed, Bounds::default(), compact::CompactionTrigger::Manual)

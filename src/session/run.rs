@@ -12,7 +12,7 @@ use super::state::{self, AfterTurn, RunningTurn, Session};
 use super::trust::AfterTrust;
 use super::turn_messages::{FinishedTurn, TurnMessage};
 use super::{
-    FoundServer, Handle, Rescue, SessionConfig, export, hook_ops, pages, permissions, subagent,
+    FoundModelServer, Handle, Rescue, SessionConfig, export, hook_ops, pages, permissions, subagent,
 };
 use crate::context::turn_compaction::longest_words;
 use crate::context::window::ContextUsage;
@@ -84,7 +84,9 @@ async fn run(
     Box::pin(session.close(&mut notes)).await
 }
 
-async fn find_servers(found: Option<BoxFuture<'static, Vec<FoundServer>>>) -> Vec<FoundServer> {
+async fn find_servers(
+    found: Option<BoxFuture<'static, Vec<FoundModelServer>>>,
+) -> Vec<FoundModelServer> {
     match found {
         Some(found) => found.await,
         None => Vec::new(),

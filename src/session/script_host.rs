@@ -28,7 +28,7 @@ use avocet_safety::{
     self, ClearedStep, Machine, NeedsApproval, Policy, PolicyContext, Verdict, Workspace,
 };
 use avocet_script::host::{FormAnswer, FormQuestion, InputAnswer, InputQuestion, PackKey};
-use avocet_script::{AnswerPart, ModelCall, ScriptEvent, ScriptHost, StepError};
+use avocet_script::{AnswerPart, ModelCall, ProgramOutput, ScriptEvent, ScriptHost, StepError};
 use avocet_store::{KeyValue, Store, StoreError};
 use avocet_tools::{BackgroundControl, Toolbox, attachments};
 
@@ -271,7 +271,11 @@ impl SessionScriptHost {
     }
 
     /// Reads a file that a script names.
-    async fn read(&mut self, cleared: ClearedStep, path: String) -> Result<String, StepError> {
+    async fn read(
+        &mut self,
+        cleared: ClearedStep,
+        path: String,
+    ) -> Result<ProgramOutput, StepError> {
         let judged = cleared.judgement();
         let step = judged.step.clone();
         let risk = judged.risk.clone();
@@ -293,21 +297,29 @@ impl SessionScriptHost {
         if let Some(note) = seen.note {
             self.emit(ScriptEvent::Note(note));
         }
-        Ok(seen.stdout)
+        Ok(ProgramOutput::of_text(seen.stdout))
     }
 
     /// Runs a step, and runs it again with what the sandbox denied it opened, if the user approves.
-    async fn run_with_retry(&mut self, cleared: ClearedStep) -> Result<String, StepError> {
+    async fn run_with_retry(&mut self, cleared: ClearedStep) -> Result<ProgramOutput, StepError> {
         let mut observation = self.run_once(cleared).await?;
         if let Some(cleared) = self.ask_to_open(&observation).await {
             observation = self.run_once(cleared).await?;
         }
-        if observation.succeeded() {
-            return Ok(observation.stdout);
+        let name = observation.step.work.tool().to_owned();
+        let has_run = observation.outcome == Outcome::Ran && name == "exec";
+        if observation.succeeded() || has_run {
+            let Observation { exit_code: code, stdout, stderr, note, .. } = observation;
+            let note = note.map(|note| note.to_string());
+            let output = ProgramOutput { code, stdout, stderr, note };
+            return if has_run && code != Some(0) {
+                Err(StepError::Exited(name, Box::new(output)))
+            } else {
+                Ok(output)
+            };
         }
         let said = observation.stderr.trim().lines().last().unwrap_or_default().to_owned();
         let note = observation.note.map(|note| note.to_string()).unwrap_or(said);
-        let name = observation.step.work.tool().to_owned();
         Err(phrases::STEP_FAILED.with("name", name).with("why", note).into())
     }
 
@@ -496,7 +508,7 @@ impl ScriptHost for SessionScriptHost {
         &mut self,
         action: StepAction,
         text: Option<LocalizedText>,
-    ) -> BoxFuture<'_, Result<String, StepError>> {
+    ) -> BoxFuture<'_, Result<ProgramOutput, StepError>> {
         let id = self.next_id();
         async move {
             self.await_sandbox_status().await;

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::context::shorten;
 use avocet_core::i18n::{LocalizedText, script_run as phrases};
 use avocet_core::protocol::{ScriptDetails, ScriptInput};
 use avocet_script::built_in;
@@ -80,7 +79,7 @@ impl ScriptPlaces {
             let title = title.unwrap_or_default().lines().next().unwrap_or_default();
             Some(ScriptDetails {
                 name: name.clone(),
-                title: shorten::cut_middle(title, MAX_HELP),
+                title: avocet_core::text::cut_middle(title, MAX_HELP),
                 inputs: shape
                     .inputs
                     .iter()
@@ -102,7 +101,7 @@ fn input_details(manifest: &Manifest, input: &DeclaredInput) -> ScriptInput {
         kind: about("type").to_owned(),
         required: input.required && manifest.own_value(input).is_none(),
         choices: input.choices.iter().map(text).collect(),
-        about: shorten::cut_middle(line, MAX_HELP),
+        about: avocet_core::text::cut_middle(line, MAX_HELP),
     }
 }
 
@@ -126,8 +125,10 @@ pub(super) fn find_model_scripts(places: &ScriptPlaces) -> Vec<ModelScript> {
             let help = shape.help().filter(|_| shape.origin.trusted);
             if let Some(help) = help.filter(|help| scripts.iter().all(|it| it.id != help.id)) {
                 let line = help.text().lines().next().unwrap_or_default().replacen("- @", "- ", 1);
-                scripts
-                    .push(ModelScript { id: help.id, help: shorten::cut_middle(&line, MAX_HELP) });
+                scripts.push(ModelScript {
+                    id: help.id,
+                    help: avocet_core::text::cut_middle(&line, MAX_HELP),
+                });
             }
         }
     }

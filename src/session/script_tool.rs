@@ -17,7 +17,6 @@ use super::script_turn::{ScriptListener, ScriptOutcome, display_value, play, spa
 use super::state::Session;
 use super::task_tool::TaskTool;
 use super::turn_scope::TurnScope;
-use crate::context::shorten;
 use avocet_core::i18n::{Lang, prompt, session as phrases};
 use avocet_core::protocol::{Event, Notice, Observation, Outcome, Provider, StepAction, Usage};
 use avocet_safety::{ClearedStep, SCRIPT_TOOL};
@@ -158,7 +157,7 @@ impl TurnScope {
         };
         observation.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         observation.truncated = text.len() > MAX_LENGTH;
-        observation.stdout = shorten::cut_middle(&text, MAX_LENGTH);
+        observation.stdout = avocet_core::text::cut_middle(&text, MAX_LENGTH);
         observation.exit_code =
             (observation.outcome == Outcome::Ran).then_some(i32::from(why.is_some()));
         if let Some(why) = why {

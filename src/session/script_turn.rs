@@ -22,7 +22,6 @@ use super::state::Session;
 use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use crate::context::history::TurnRecord;
-use crate::context::shorten;
 use avocet_core::deadline::with_timeout;
 use avocet_core::i18n::{Lang, Localize, LocalizedText, cli, script_run, session as phrases};
 use avocet_core::protocol::{
@@ -504,7 +503,7 @@ impl ScriptTurn<'_> {
         if self.messages <= MAX_MESSAGES {
             self.close_reply().await;
             let text = self.scope.context.redactor.mask(text).into_owned();
-            let text = shorten::cut_middle(&text, MAX_KEPT);
+            let text = avocet_core::text::cut_middle(&text, MAX_KEPT);
             self.scope.emit(Event::ScriptMessage { role, text }).await;
         }
     }
@@ -542,7 +541,7 @@ impl ScriptTurn<'_> {
         let label = std::mem::take(&mut self.role_label);
         self.last_answer = message.strip_prefix(&label).unwrap_or(&message).to_owned();
         if self.answers.iter().map(String::len).sum::<usize>() < MAX_KEPT {
-            self.answers.push(shorten::cut_middle(&message, MAX_KEPT));
+            self.answers.push(avocet_core::text::cut_middle(&message, MAX_KEPT));
         }
         let message = ModelMessage { message, markdown, ..ModelMessage::default() };
         self.scope.emit(Event::Replied(message)).await;
@@ -578,9 +577,9 @@ impl ScriptTurn<'_> {
 
     fn turn_record(&mut self, script: &str, text: &str, result: &str) -> TurnRecord {
         let mut record = TurnRecord::default();
-        let typed = shorten::cut_middle(text, MAX_KEPT / 8);
-        let result = shorten::cut_middle(result, MAX_KEPT);
-        let script = shorten::cut_middle(script, MAX_KEPT / 8);
+        let typed = avocet_core::text::cut_middle(text, MAX_KEPT / 8);
+        let result = avocet_core::text::cut_middle(result, MAX_KEPT);
+        let script = avocet_core::text::cut_middle(script, MAX_KEPT / 8);
         record.add_user(&format!("(The user ran the script `{script}`: {typed})\n{result}"));
         record.add_steps(&std::mem::take(&mut self.observations));
         record

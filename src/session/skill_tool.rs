@@ -14,7 +14,6 @@ use serde_json::Value;
 
 use super::job::ModelJobs;
 use super::script_places::ModelScript;
-use crate::context::shorten;
 use avocet_config::extensions::skill_list::BUDGET;
 use avocet_config::extensions::{ExtensionLibrary, Skill};
 use avocet_core::i18n::{Lang, LocalizedText, prompt as phrases};
@@ -62,7 +61,7 @@ impl Tool for SkillTool {
             match text {
                 Ok(Ok(text)) => {
                     observation.truncated = text.len() > MAX_LENGTH;
-                    observation.stdout = shorten::cut_middle(&text, MAX_LENGTH);
+                    observation.stdout = avocet_core::text::cut_middle(&text, MAX_LENGTH);
                     observation.exit_code = Some(0);
                 }
                 Ok(Err(why)) => {
@@ -204,7 +203,7 @@ impl ActiveSkills {
     /// Puts a skill in view, and drops the oldest if there are too many.
     pub fn enter(&mut self, name: &str, text: &str) {
         self.0.retain(|(known, _)| known != name);
-        self.0.push((name.to_owned(), shorten::cut_middle(text, PINNED)));
+        self.0.push((name.to_owned(), avocet_core::text::cut_middle(text, PINNED)));
         if self.0.len() > KEPT {
             self.0.remove(0);
         }

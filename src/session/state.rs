@@ -22,7 +22,7 @@ use super::skill_tool::ActiveSkills;
 use super::turn_messages::{FinishedTurn, TurnHandle, TurnMessage};
 use super::turn_update::UnreadSettings;
 use super::user_input::{QueuedInput, UserInput};
-use super::{Connected, FoundServer, Persona, Security, SessionConfig, Wanted};
+use super::{Connected, FoundModelServer, Persona, Security, SessionConfig, Wanted};
 use crate::agent::Steering;
 use crate::context::system::WorkspaceFacts;
 use crate::context::window::{Bounds, ContextUsage, History, TurnPosition};
@@ -219,7 +219,7 @@ pub struct Responder {
     pub persona: Persona,
     pub extensions: ExtensionCache,
     /// The result of a search for models.
-    pub found_servers: Vec<FoundServer>,
+    pub found_servers: Vec<FoundModelServer>,
 }
 
 impl Responder {

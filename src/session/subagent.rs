@@ -21,7 +21,6 @@ use super::turn_context::TurnContext;
 use super::turn_messages::{FinishedTurn, TurnInbox, TurnMessage, turn_channels};
 use super::turn_scope::{TurnAccount, TurnScope};
 use crate::agent::turn::TurnStart;
-use crate::context::shorten;
 use crate::context::turn_compaction::TurnCompaction;
 use avocet_config::extensions::AgentDefinition;
 use avocet_config::extensions::agent::GENERAL;
@@ -396,7 +395,7 @@ impl Relay {
     /// The result of the step: the last message, and what was changed.
     fn observe(&self, judged: &Judgement, finished: Option<&FinishedTurn>) -> Observation {
         let last = finished.and_then(|ended| ended.record.last_reply()).unwrap_or_default();
-        let mut text = shorten::cut_middle(last, MAX_RESULT);
+        let mut text = avocet_core::text::cut_middle(last, MAX_RESULT);
         if !self.changes.is_empty() {
             text.push_str("\n\nChanged files:");
         }

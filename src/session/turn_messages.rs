@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use super::extensions::ExtensionScan;
 use super::hook_runner::HookNews;
 use super::job::JobMessage;
-use super::mcp_servers::ServerCall;
+use super::mcp_servers::OutgoingMcpRequest;
 use super::subagent_list::SubagentMessage;
 use super::turn_update::TurnUpdate;
 use crate::agent::Steering;
@@ -79,7 +79,7 @@ pub enum TurnMessage {
         reply: oneshot::Sender<Option<Box<TurnUpdate>>>,
     },
     /// A step calls a tool of an MCP server, or gives the call up.
-    ServerCalled(Box<ServerCall>),
+    ServerCalled(Box<OutgoingMcpRequest>),
     ServerCallCancelled(McpCallId),
     /// About hooks.
     Hook(HookNews),

@@ -30,7 +30,7 @@ const MAX_PAGE: usize = 65_536;
 
 /// The state of the log according to the shared memory.
 #[derive(Debug, PartialEq, Eq)]
-struct Index {
+struct WalIndex {
     salt: [u8; 8],
     /// Frames that were committed.
     frames: u32,
@@ -40,7 +40,7 @@ struct Index {
 
 /// The contents of the log itself.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct LogContents {
+struct WalContents {
     salt: [u8; 8],
     /// Frames up to the last complete change.
     committed: u32,
@@ -51,7 +51,7 @@ struct LogContents {
 /// Whether everything committed to this file and its log can still be read. Only valid while no
 /// window has the file open.
 pub fn is_intact(file: &Path) -> bool {
-    let index = fs::read(with_suffix(file, "-shm")).ok().and_then(|bytes| Index::read(&bytes));
+    let index = fs::read(with_suffix(file, "-shm")).ok().and_then(|bytes| WalIndex::read(&bytes));
     let log = with_suffix(file, "-wal");
     let length = fs::metadata(&log).map_or(0, |log| log.len());
     if length == 0 {
@@ -86,20 +86,20 @@ fn has_declared_length(file: &Path) -> bool {
     page < 512 || (length % page == 0 && length >= page * u64::from(says))
 }
 
-impl Index {
+impl WalIndex {
     /// `None` if it contains nothing reliable.
-    fn read(bytes: &[u8]) -> Option<Index> {
+    fn read(bytes: &[u8]) -> Option<WalIndex> {
         let copies = [bytes.get(..INDEX)?, bytes.get(INDEX..IN_FILE)?];
         // If two copies differ, one was being written: only what both say is certain.
-        let mut indexes: Vec<Index> =
-            copies.iter().filter_map(|copy| Index::read_copy(copy)).collect();
+        let mut indexes: Vec<WalIndex> =
+            copies.iter().filter_map(|copy| WalIndex::read_copy(copy)).collect();
         indexes.sort_by_key(|index| index.frames);
         let mut index = indexes.into_iter().next()?;
         index.in_file = read_u32_native(bytes, IN_FILE)?;
         Some(index)
     }
 
-    fn read_copy(bytes: &[u8]) -> Option<Index> {
+    fn read_copy(bytes: &[u8]) -> Option<WalIndex> {
         let is_filled = *bytes.get(12)? != 0;
         let sum = (read_u32_native(bytes, SUMMED)?, read_u32_native(bytes, SUMMED + 4)?);
         let mine = sums((0, 0), bytes.get(..SUMMED)?, cfg!(target_endian = "big"));
@@ -107,17 +107,17 @@ impl Index {
             return None;
         }
         let salt = bytes.get(32..40)?.try_into().ok()?;
-        Some(Index { salt, frames: read_u32_native(bytes, 16)?, in_file: 0 })
+        Some(WalIndex { salt, frames: read_u32_native(bytes, 16)?, in_file: 0 })
     }
 }
 
 /// Reads a log to its end.
-fn read(log: &Path) -> io::Result<LogContents> {
+fn read(log: &Path) -> io::Result<WalContents> {
     let mut from = BufReader::with_capacity(1 << 17, File::open(log)?);
     let damaged = || io::Error::from(io::ErrorKind::InvalidData);
     let mut header = [0; HEAD];
     if fill(&mut from, &mut header)? < HEAD {
-        return Ok(LogContents { is_torn: true, ..LogContents::default() });
+        return Ok(WalContents { is_torn: true, ..WalContents::default() });
     }
     let magic = read_u32_be(&header, 0).ok_or_else(damaged)?;
     let is_big = magic & 1 == 1;
@@ -134,7 +134,7 @@ fn read(log: &Path) -> io::Result<LogContents> {
         header[16], header[17], header[18], header[19], header[20], header[21], header[22],
         header[23],
     ];
-    let mut contents = LogContents { salt, ..LogContents::default() };
+    let mut contents = WalContents { salt, ..WalContents::default() };
     let mut frame = vec![0; FRAME + page];
     for number in 1_u32.. {
         let read = fill(&mut from, &mut frame)?;

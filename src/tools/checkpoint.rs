@@ -267,7 +267,8 @@ impl Checkpoints {
         tokio::task::spawn_blocking(work).await.unwrap_or_default()
     }
 
-    /// The changed files, and how many more came from where nothing was looked at.
+    /// The changed files, and the number of changes that an undo does not cover: files that were moved in
+    /// from elsewhere, and links.
     fn compare(&self, before: Checkpoint) -> (Vec<Candidate>, usize) {
         let Checkpoint { roots, closed, mut files, links, taken, .. } = before;
         let deadline = Instant::now() + AFTER;

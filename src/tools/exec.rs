@@ -130,11 +130,11 @@ async fn run(
     // The user wrote the line. What others changed that run beside it is put back all the same.
     let by_hand = input.is_none() && matches!(judged.step.work, StepAction::Shell { .. });
     if judged.risk.tier == Tier::L0 && !by_hand {
-        return run_unguarded(exec, step, (input, control), &mut left).await;
+        return run_without_file_guard(exec, step, (input, control), &mut left).await;
     }
     let _paused = pause_others(exec, judged, control).await;
     let looked = guard_files(exec, judged, by_hand).await;
-    let mut ended = run_unguarded(exec, step, (input, control), &mut left).await;
+    let mut ended = run_without_file_guard(exec, step, (input, control), &mut left).await;
     unguard_files(looked, &mut ended.observation, (&exec.setup, left)).await;
     ended
 }
@@ -175,7 +175,7 @@ async fn unguard_files(
     record_put_back(observation, setup, vec![before, after]);
 }
 
-async fn run_unguarded(
+async fn run_without_file_guard(
     exec: &Exec,
     step: &ClearedStep,
     (input, watch): (Option<ShellInput>, &RunControl),

@@ -28,7 +28,7 @@ type ReadResult = io::Result<TerminalInput>;
 
 /// The keyboard, whether or not the screen reads it at the moment.
 #[derive(Debug, Default)]
-pub struct Keyboard {
+pub struct InputReader {
     reader: Option<Reader>,
     /// The rest of the last read, and what was read before the reader had to stop.
     buffered: VecDeque<ReadResult>,
@@ -49,7 +49,7 @@ enum PollOutcome {
     Stop,
 }
 
-impl Keyboard {
+impl InputReader {
     /// Starts to read keys.
     pub fn listen(&mut self) {
         if self.reader.is_some() {
@@ -112,7 +112,7 @@ impl Keyboard {
     }
 }
 
-impl Drop for Keyboard {
+impl Drop for InputReader {
     fn drop(&mut self) {
         self.release();
     }

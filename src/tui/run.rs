@@ -25,7 +25,7 @@ use super::frame_limiter::FrameLimiter;
 use super::hangup::HangUp;
 use super::highlight_worker::HighlightWorker;
 use super::input::TerminalInput;
-use super::keyboard::Keyboard;
+use super::keyboard::InputReader;
 use super::picture::{PictureInput, PictureWorker};
 use super::state::{ScreenConfig, ScreenFiles, State};
 use super::terminal::{Screen, cell_size};
@@ -190,7 +190,7 @@ enum Wakeup {
 
 impl Driver {
     async fn run(&mut self) -> Cause {
-        let mut keyboard = Keyboard::default();
+        let mut keyboard = InputReader::default();
         let mut signals = signals::listen_all();
         loop {
             match std::mem::replace(&mut self.next, Next::Continue) {
@@ -229,7 +229,7 @@ impl Driver {
         self.late_signals_until = self.now() + LATE;
     }
 
-    async fn wait(&mut self, keyboard: &mut Keyboard, signals: &mut Receiver<Signal>) -> Wakeup {
+    async fn wait(&mut self, keyboard: &mut InputReader, signals: &mut Receiver<Signal>) -> Wakeup {
         let wake = self.next_wakeup();
         let full = !self.pending_ops.is_empty();
         tokio::select! {
@@ -320,7 +320,7 @@ impl Driver {
     }
 
     /// Processes all waiting events, so that a burst costs one frame.
-    fn drain(&mut self, keyboard: &mut Keyboard) {
+    fn drain(&mut self, keyboard: &mut InputReader) {
         for _ in 0..BURST {
             if !matches!(self.next, Next::Continue) {
                 return;

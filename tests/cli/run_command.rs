@@ -417,7 +417,8 @@ fn a_step_that_is_refused_or_declined_or_fails_ends_the_script_with_its_reason()
     assert!(!place.bench.work().join("made").exists());
     let said = error(1, &["failed"]);
     assert!(
-        said.contains("failed.ai.yaml:1:1: `exec` failed") && said.contains("not-here"),
+        said.contains("failed.ai.yaml:1:1: `exec` ended with exit code 2.\nstderr:\n")
+            && said.contains("not-here"),
         "{said}"
     );
     let said = error(1, &["nameless"]);

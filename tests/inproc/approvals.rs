@@ -9,7 +9,7 @@ use std::sync::Arc;
 use avocet::cli::args::ApprovalFlags;
 use avocet::cli::headless::{HeadlessEffect, HeadlessTurn, Options};
 use avocet::cli::messages::Printer;
-use avocet::gateway::question::{ChatAnswer, ChatQuestion};
+use avocet::gateway::question::{AnswerOutcome, ChatQuestion};
 use avocet::i18n::Lang;
 use avocet::protocol::{
     ApprovalMode, Ask, AskId, Decision, Event, Op, Question, QuestionOp, Requires, Risk, Step,
@@ -239,19 +239,24 @@ fn they_are_never_one_of_several_that_are_approved_at_once() {
 fn a_user_of_a_chat_who_is_no_admin_approves_none_of_them() {
     for (line, _) in STEPS {
         let chat = ChatQuestion::new(question(line), "k7m2p9q4".into(), Some("7".into()));
-        let mut answers: Vec<ChatAnswer> = ["once", "go", "all", "session", "project", "edits"]
+        let mut answers: Vec<AnswerOutcome> = ["once", "go", "all", "session", "project", "edits"]
             .iter()
             .flat_map(|pick| [chat.press(pick, false), chat.approve(pick, false)])
             .collect();
         let typed = ["y", "yes", "YES", "once", "1", "YES k7m2", "YES K7M2"];
         answers.extend(typed.iter().map(|text| chat.typed(text, false)));
         for answer in answers {
-            let approved = matches!(&answer, ChatAnswer::Decided(decision) if approves(decision));
+            let approved =
+                matches!(&answer, AnswerOutcome::Decided(decision) if approves(decision));
             assert!(!approved, "{line}: {answer:?}");
         }
     }
     let chat = ChatQuestion::new(question("mkdir x"), "k7m2p9q4".into(), Some("7".into()));
-    assert_eq!(chat.press("once", false), ChatAnswer::Decided(Decision::Approve), "others they do");
+    assert_eq!(
+        chat.press("once", false),
+        AnswerOutcome::Decided(Decision::Approve),
+        "others they do"
+    );
 }
 
 #[test]

@@ -293,7 +293,11 @@ fn isdk_093_the_programs_own_tools_are_tools_of_a_script() {
         .replies(&["@exec(program=\"git\")", "never"])
         .run();
     assert!(denied.error().contains("MethodNotAllowed"), "{}", denied.error());
-    assert_eq!(denied.seen.steps.len(), 0);
+    assert_eq!(
+        (denied.seen.calls.len(), denied.seen.steps.len()),
+        (0, 0),
+        "before a model is asked"
+    );
     let asked = case("---\ntools: [exec]\npermissions: {ai: {call: [\"w*\"]}}\n---\nuser: q\n");
     let asked = asked.replies(&["@exec(program=\"git\")", "end"]).approve_all().run();
     assert_eq!(

@@ -7,7 +7,7 @@ use avocet::cli::args::ApprovalFlags;
 use avocet::cli::headless::{HeadlessEffect, HeadlessTurn, Options};
 use avocet::cli::messages::Printer;
 use avocet::cli::plain::{PlainEffect, PlainSession};
-use avocet::gateway::question::{ChatAnswer, ChatQuestion};
+use avocet::gateway::question::{AnswerOutcome, ChatQuestion};
 use avocet::i18n::{Lang, common, safety as why};
 use avocet::present::choices::QuestionChoice;
 use avocet::present::flow::QuestionFlow;
@@ -310,7 +310,7 @@ fn in_chat(question: &str, cell: &str) -> Option<Decision> {
     for answer in answers(cell) {
         let button = |word: &str| match word {
             "yes" => match chat.press("once", true) {
-                ChatAnswer::NotAnAnswer => chat.press("go", true),
+                AnswerOutcome::NotAnAnswer => chat.press("go", true),
                 answer => answer,
             },
             word => chat.press(word, true),
@@ -320,7 +320,7 @@ fn in_chat(question: &str, cell: &str) -> Option<Decision> {
             Answer::Choice(word) if word == "YES" => chat.typed("YES k7m2", true),
             Answer::Choice(word) => button(&word),
         };
-        if let ChatAnswer::Decided(decision) = answered {
+        if let AnswerOutcome::Decided(decision) = answered {
             decided = Some(decision);
         }
     }

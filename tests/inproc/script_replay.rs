@@ -11,8 +11,8 @@ use avocet::script::manifest::input::ScriptArgs;
 use avocet::script::run::RunRequest;
 use avocet::script::source::{ScriptEntry, ScriptLibrary, SourceFiles};
 use avocet::script::{
-    AnswerPart, LocatedError, ModelCall, RunResult, ScriptEvent, ScriptHost, StepError, built_in,
-    run,
+    AnswerPart, LocatedError, ModelCall, ProgramOutput, RunResult, ScriptEvent, ScriptHost,
+    StepError, built_in, run,
 };
 use futures_util::FutureExt;
 use futures_util::StreamExt;
@@ -179,19 +179,28 @@ impl ScriptHost for ReplayHost {
         &mut self,
         work: StepAction,
         permission: Option<LocalizedText>,
-    ) -> BoxFuture<'_, Result<String, StepError>> {
+    ) -> BoxFuture<'_, Result<ProgramOutput, StepError>> {
         self.seen.lock().unwrap().asked.extend(permission.map(|question| question.to_string()));
         self.seen.lock().unwrap().steps.push(work.clone());
         async move {
             match work {
                 StepAction::Tool { name, input } if name == "file.read" => {
                     let path = input["path"].as_str().unwrap_or_default().to_owned();
-                    std::fs::read_to_string(&path).map_err(|error| word(&error.to_string()).into())
+                    std::fs::read_to_string(&path)
+                        .map(ProgramOutput::of_text)
+                        .map_err(|error| word(&error.to_string()).into())
+                }
+                StepAction::Exec { program, .. } if program == "fail" => {
+                    let [stdout, stderr] = ["1 failed\n", "why\n"].map(str::to_owned);
+                    let output = ProgramOutput { code: Some(3), stdout, stderr, note: None };
+                    Err(StepError::Exited("exec".to_owned(), Box::new(output)))
                 }
                 StepAction::Exec { program, args } => {
-                    Ok(format!("ran {program} {}", args.join(" ")))
+                    Ok(ProgramOutput::of_text(format!("ran {program} {}", args.join(" "))))
                 }
-                StepAction::Tool { name, .. } if name == "file.write" => Ok(String::new()),
+                StepAction::Tool { name, .. } if name == "file.write" => {
+                    Ok(ProgramOutput::default())
+                }
                 other => Err(word(&format!("{other:?}")).into()),
             }
         }

@@ -132,10 +132,10 @@ fn an_imported_file_runs_programs_and_reads_files_as_steps() {
     };
     let shell = script("$shell");
     assert_eq!(shell.seen.steps, [StepAction::exec("sh", &["-c", "ls -l | wc"])]);
-    assert_eq!(shell.value(), json!("ran sh -c ls -l | wc\n"));
+    assert_eq!(shell.value(), json!("ran sh -c ls -l | wc"));
     let file = script("$file");
     assert_eq!(file.seen.steps, [StepAction::exec("git", &["status"])]);
-    assert_eq!(file.value(), json!("ran git status\n"));
+    assert_eq!(file.value(), json!("ran git status"));
     let read = script("$read").seen.steps;
     let names: Vec<&str> = read.iter().map(StepAction::tool).collect();
     assert_eq!(names, ["file.write", "file.read"]);
@@ -143,6 +143,41 @@ fn an_imported_file_runs_programs_and_reads_files_as_steps() {
     assert_eq!(about[1].as_str().map(str::is_empty), Some(false), "{about}");
     let broken = script("$broken").error();
     assert!(broken.contains("no module `not-installed`"), "{broken}");
+}
+
+#[test]
+fn a_program_that_fails_leaves_its_exit_code_and_both_streams() {
+    let all = json!({"code": 3, "stdout": "1 failed\n", "stderr": "why\n"});
+    for exec in ["{program: fail, check: false}", "{id: exec, args: {program: fail, check: false}}"]
+    {
+        assert_eq!(case(&format!("$exec: {exec}\n")).run().value(), all, "{exec}");
+    }
+    let passed = case("$exec: {program: ls, check: false}\n").run().value();
+    assert_eq!(passed, json!({"code": 0, "stdout": "ran ls ", "stderr": ""}));
+    let error = case("$exec: {program: fail}\n").run().error();
+    assert!(
+        error.ends_with("`exec` ended with exit code 3.\nstdout:\n1 failed\nstderr:\nwhy"),
+        "{error}"
+    );
+    let caught = "!fn |-\n  async f() { try { await this.$exec({program: 'fail'}) } catch (e) { return [e.code, e.stdout, e.stderr] } }\n$f\n";
+    assert_eq!(case(caught).run().value(), json!([3, "1 failed\n", "why\n"]));
+    let module = "import { exec, execFile } from 'child_process'\nimport { promisify } from 'util'\n\
+        export const f = async () => { try { await promisify(execFile)('fail') } catch (e) { return [e.code, e.stdout, e.stderr] } }\n\
+        export const g = () => new Promise((resolve) => execFile('fail', [], (e, out, err) => resolve([e.code, out, err])))\n";
+    for name in ["f", "g"] {
+        let script = format!("---\nimport: [./m.mjs]\n---\n${name}\n");
+        let ran = case(&script).file("m.mjs", module).run();
+        assert_eq!(ran.value(), json!([3, "1 failed\n", "why\n"]), "{name}");
+    }
+}
+
+#[test]
+fn a_model_reads_what_its_program_said_before_it_failed() {
+    let script = "---\ntools: [exec]\n---\nuser: q\nassistant: \"[[A]]\"\n";
+    let ran = case(script).replies(&["@exec(program=\"fail\")", "none", "done"]).run();
+    let error = "error: `exec` ended with exit code 3.\nstdout:\n1 failed\nstderr:\nwhy";
+    let second = ran.sent(1).join("\n");
+    assert!(second.contains(error), "{second}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use avocet::protocol::{
 use avocet::session::extensions::ExtensionCache;
 use avocet::session::script_places::ScriptPlaces;
 use avocet::session::trust::TrustAnswer;
-use avocet::session::{Connected, FoundServer, SessionConfig, Wanted};
+use avocet::session::{Connected, FoundModelServer, SessionConfig, Wanted};
 use futures_util::FutureExt;
 use futures_util::stream::{BoxStream, StreamExt as _};
 
@@ -716,7 +716,7 @@ async fn an_export_masks_secrets_and_overwrites_nothing() {
 
 #[tokio::test]
 async fn discovered_servers_are_offered_and_can_be_named() {
-    let found = FoundServer {
+    let found = FoundModelServer {
         name: "Ollama".into(),
         base_url: "http://127.0.0.1:11434/v1".into(),
         key_env: None,

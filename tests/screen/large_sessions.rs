@@ -84,7 +84,11 @@ fn turn(desk: &mut SessionWriter, turn: u64, question: &str, answer: &str) {
     kept.add_user(question);
     kept.add_reply(ReplyKind::Chat, answer);
     history.push(turn, kept, |_| {});
-    desk.save_turn_history(turn, &serde_json::to_string(&history.snapshot(turn)).unwrap(), None);
+    desk.save_turn_history(
+        turn,
+        &serde_json::to_string(&history.turn_snapshot(turn)).unwrap(),
+        None,
+    );
     desk.flush();
 }
 

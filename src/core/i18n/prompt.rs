@@ -47,6 +47,8 @@ words! { "prompt":
     PIECES_NEED_YES_HINT: "`-y` approves them, but never a high-risk one; where standard input and standard error are a terminal, Avocet asks about each", "用 `-y` 表示同意，但高风险命令不在其内；标准输入和标准错误都是终端时会逐条询问";
     TERMINAL_PIECE: "Run `{line}` ({tier})? [y/n] ", "运行 `{line}`（{tier}）吗？[y/n] ";
     TERMINAL_GRAVE: "Run `{line}` ({tier})? Only the word YES runs it, n skips it: ", "运行 `{line}`（{tier}）吗？只有输入 YES 才会运行，n 为不运行：";
+    TERMINAL_STEP: "Run it? [y/n]", "运行吗？[y/n]";
+    TERMINAL_STEP_GRAVE: "Only the word YES runs it, n skips it:", "只有输入 YES 才会运行，n 为不运行：";
     TERMINAL_TOO_SOON: "Input typed before the question could be read is not taken as an answer. Answer after the prompt sign.", "在来得及阅读问题之前输入的内容不作为回答。请在提示符出现后回答。";
     TERMINAL_Y_OR_N: "Type y to run it, n to skip it.", "输入 y 运行，输入 n 不运行。";
     PIECE_NOT_BY_FLAG: "Nothing was sent: `{line}` is high risk, and `-y` does not approve it.", "没有发送：`{line}` 是高风险命令，`-y` 不足以批准。";

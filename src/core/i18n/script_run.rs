@@ -184,6 +184,8 @@ words! { "script_run":
     STEP_DECLINED_HERE: "You rejected this step of the script: {why}", "你拒绝了脚本的这一步：{why}";
     STEP_BROKEN: "The step ended without a result.", "该步骤没有返回结果就结束了。";
     STEP_NO_TOOL: "No tool `{name}` can run this step.", "没有可执行该步骤的工具 `{name}`。";
+    STEP_EXITED: "`{name}` ended with exit code {code}.", "`{name}` 以退出码 {code} 结束。";
+    WITH_OUTPUT: "{what}{output}", "{what}{output}";
     STEP_FAILED: "`{name}` failed: {why}", "`{name}` 执行失败：{why}";
     NOT_TEXT: "{name} is not UTF-8 text.", "{name} 不是 UTF-8 文本。";
     UNREADABLE: "{name} could not be read: {why}.", "无法读取 {name}：{why}。";

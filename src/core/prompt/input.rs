@@ -191,15 +191,15 @@ fn command(line: &str, pasted: &[String]) -> Option<Intent> {
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
     let (name, args) = rest.split_at_checked(end)?;
     let args = args.trim();
-    is_name(name).then(|| Intent::Command {
+    is_command_name(name).then(|| Intent::Command {
         name: name.to_owned(),
         args: args.to_owned(),
         mentions: mentions_in(args, pasted).into_iter().map(|found| found.mention).collect(),
     })
 }
 
-/// A letter or digit first, in any script, then also `.`, `_`, `-` and `:`.
-fn is_name(name: &str) -> bool {
+/// A letter or digit first, in any script, or `?`; then also `.`, `_`, `-` and `:`.
+fn is_command_name(name: &str) -> bool {
     name.chars().next().is_some_and(|c| c.is_alphanumeric() || c == '?')
         && name.chars().all(|c| c.is_alphanumeric() || "._-:?".contains(c))
 }

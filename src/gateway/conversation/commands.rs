@@ -3,7 +3,7 @@
 use super::super::access::AccessRole;
 use super::super::menu::{self, SentCommand};
 use super::super::platform::DeliveryId;
-use super::super::question::{ChatAnswer, ChatQuestion};
+use super::super::question::{AnswerOutcome, ChatQuestion};
 use super::context::ChatContext;
 use super::effect::ChatEffect;
 use super::inbox::{CommandRequest, PendingMessage};
@@ -285,7 +285,8 @@ impl ChatConversation {
                 self.view.decide(speaker, answer).into_iter().collect()
             }
             ChatAction::Reject(reason) => {
-                let answer = |question: &ChatQuestion| ChatAnswer::Decided(question.reject(reason));
+                let answer =
+                    |question: &ChatQuestion| AnswerOutcome::Decided(question.reject(reason));
                 self.view.decide(speaker, answer).into_iter().collect()
             }
             ChatAction::WhoAmI => {

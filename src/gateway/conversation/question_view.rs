@@ -2,7 +2,7 @@
 //! message has no room for follows it; a text that was not shown is not approved.
 
 use super::super::platform::{ButtonStyle, MessageId, PlatformLimits, TextUnit};
-use super::super::question::{ButtonData, ChatAnswer, ChatQuestion};
+use super::super::question::{AnswerOutcome, ButtonData, ChatQuestion};
 use super::super::timeline::{PostBody, PostKey};
 use super::effect::ChatEffect;
 use super::posts::ChatPosts;
@@ -59,17 +59,21 @@ impl QuestionView {
     }
 
     /// A message as an answer, if it is one.
-    pub fn typed(&self, speaker: &Speaker, text: &str, posts: &ChatPosts) -> Option<ChatAnswer> {
+    pub fn typed(&self, speaker: &Speaker, text: &str, posts: &ChatPosts) -> Option<AnswerOutcome> {
         // A question that was not shown yet cannot be what this answers.
         if text.trim().is_empty() || !self.awaits(speaker) || !posts.timeline.is_begun(self.post) {
             return None;
         }
         let answer = self.question.typed(text, speaker.is_admin);
-        (answer != ChatAnswer::NotAnAnswer).then_some(answer)
+        (answer != AnswerOutcome::NotAnAnswer).then_some(answer)
     }
 
     /// What a button answers, or the sentence for the user who pressed it.
-    pub fn press(&self, speaker: &Speaker, data: ButtonData) -> Result<ChatAnswer, LocalizedText> {
+    pub fn press(
+        &self,
+        speaker: &Speaker,
+        data: ButtonData,
+    ) -> Result<AnswerOutcome, LocalizedText> {
         if self.answered.is_some() || data.nonce != self.question.nonce() {
             return Err(w::TOO_LATE.into());
         }
@@ -78,12 +82,12 @@ impl QuestionView {
             return Err(w::NOT_YOURS.into());
         }
         match self.question.press(data.choice, speaker.is_admin) {
-            ChatAnswer::AdminOnly => {
+            AnswerOutcome::AdminOnly => {
                 speaker.log_refusal("only an admin may decide that");
                 Err(w::ADMIN_ONLY.into())
             }
-            ChatAnswer::Unread => Err(w::QUESTION_UNREAD.into()),
-            ChatAnswer::NotAnAnswer => Err(w::TOO_LATE.into()),
+            AnswerOutcome::Unread => Err(w::QUESTION_UNREAD.into()),
+            AnswerOutcome::NotAnAnswer => Err(w::TOO_LATE.into()),
             answer => Ok(answer),
         }
     }
@@ -92,7 +96,7 @@ impl QuestionView {
     pub fn command(
         &mut self,
         speaker: &Speaker,
-        answer: impl FnOnce(&ChatQuestion) -> ChatAnswer,
+        answer: impl FnOnce(&ChatQuestion) -> AnswerOutcome,
         posts: &ChatPosts,
     ) -> AnswerResult {
         if self.answered.is_some() || !posts.timeline.is_begun(self.post) {
@@ -103,28 +107,28 @@ impl QuestionView {
             return Err(w::NOT_YOURS.into());
         }
         match answer(&self.question) {
-            ChatAnswer::NotAnAnswer => Err(w::NO_SUCH_ANSWER.into()),
+            AnswerOutcome::NotAnAnswer => Err(w::NO_SUCH_ANSWER.into()),
             answer => self.apply(answer, speaker),
         }
     }
 
-    pub fn apply(&mut self, answer: ChatAnswer, speaker: &Speaker) -> AnswerResult {
+    pub fn apply(&mut self, answer: AnswerOutcome, speaker: &Speaker) -> AnswerResult {
         match answer {
-            ChatAnswer::Decided(decision) => {
+            AnswerOutcome::Decided(decision) => {
                 let outcome = self.question.outcome(&decision);
                 self.answered = Some((outcome, speaker.name.clone()));
                 Ok(Some(ChatEffect::decide(self.question.id(), decision)))
             }
-            ChatAnswer::AdminOnly => {
+            AnswerOutcome::AdminOnly => {
                 speaker.log_refusal("only an admin may decide that");
                 Err(w::ADMIN_ONLY.into())
             }
-            ChatAnswer::Unread => Err(w::QUESTION_UNREAD.into()),
-            ChatAnswer::WordNeeded => {
+            AnswerOutcome::Unread => Err(w::QUESTION_UNREAD.into()),
+            AnswerOutcome::WordNeeded => {
                 let word = format!("{} {}", avocet_present::YES, self.question.code());
                 Err(w::WORD_NEEDED.with("word", word))
             }
-            ChatAnswer::NotAnAnswer => Ok(None),
+            AnswerOutcome::NotAnAnswer => Ok(None),
         }
     }
 

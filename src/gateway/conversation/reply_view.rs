@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::super::platform::{DeliveryId, MessageId, OutgoingFile, UserId};
 use super::super::progress::ProgressPost;
-use super::super::question::{ButtonData, ChatAnswer, ChatQuestion};
+use super::super::question::{AnswerOutcome, ButtonData, ChatQuestion};
 use super::super::reply::LiveReply;
 use super::super::timeline::{PostBody, PostKey, TimelineAction};
 use super::effect::ChatEffect;
@@ -290,7 +290,7 @@ impl ReplyView {
     pub fn decide(
         &mut self,
         speaker: &Speaker,
-        answer: impl FnOnce(&ChatQuestion) -> ChatAnswer,
+        answer: impl FnOnce(&ChatQuestion) -> AnswerOutcome,
     ) -> Option<ChatEffect> {
         let result = match &mut self.state {
             ChatState::Asking(open) => open.command(speaker, answer, &self.posts),
@@ -299,7 +299,7 @@ impl ReplyView {
         self.say_refusal(result)
     }
 
-    fn apply_answer(&mut self, answer: ChatAnswer, speaker: &Speaker) -> Option<ChatEffect> {
+    fn apply_answer(&mut self, answer: AnswerOutcome, speaker: &Speaker) -> Option<ChatEffect> {
         let ChatState::Asking(open) = &mut self.state else { return None };
         let result = open.apply(answer, speaker);
         self.say_refusal(result)

@@ -27,7 +27,7 @@ pub enum WaitingWords {
 #[derive(Debug, Default)]
 pub struct WaitingInputs {
     inputs: VecDeque<WaitingInput>,
-    /// So many of them came before the files were asked for; 0: they are not being read.
+    /// How many of them were there when the command files were requested; 0: they were not.
     asked: usize,
 }
 

@@ -40,13 +40,13 @@ fn a_step_offers_once_and_no_and_where_an_admin_is_session_and_project() {
     let without_admin = question.buttons(Lang::En, &PlatformLimits::for_tests(4096), false);
     let data: Vec<_> = without_admin.iter().map(|button| button.data.as_str()).collect();
     assert_eq!(data, ["q.k7m2p9q4.once", "q.k7m2p9q4.no", "q.k7m2p9q4.stop"]);
-    assert_eq!(question.press("once", false), ChatAnswer::Decided(Decision::Approve));
+    assert_eq!(question.press("once", false), AnswerOutcome::Decided(Decision::Approve));
     let session = Decision::Remember(ApprovalScope::Session);
-    assert_eq!(question.press("session", true), ChatAnswer::Decided(session));
-    assert_eq!(question.press("session", false), ChatAnswer::AdminOnly);
-    assert_eq!(question.press("project", false), ChatAnswer::AdminOnly);
+    assert_eq!(question.press("session", true), AnswerOutcome::Decided(session));
+    assert_eq!(question.press("session", false), AnswerOutcome::AdminOnly);
+    assert_eq!(question.press("project", false), AnswerOutcome::AdminOnly);
     for forged in ["", "edit", "run", "c0", "trust", "all"] {
-        assert_eq!(question.press(forged, true), ChatAnswer::NotAnAnswer, "{forged}");
+        assert_eq!(question.press(forged, true), AnswerOutcome::NotAnAnswer, "{forged}");
     }
 }
 
@@ -56,14 +56,14 @@ fn high_risk_has_no_button_that_runs_it_and_needs_the_word_with_the_code_of_an_a
     let buttons = question.buttons(Lang::En, &PlatformLimits::for_tests(4096), true);
     assert!(buttons.iter().all(|button| button.style == ButtonStyle::Refuse), "{buttons:?}");
     assert!(question.text(Lang::En).contains("YES k7m2"));
-    assert_eq!(question.press("once", true), ChatAnswer::NotAnAnswer);
-    assert_eq!(question.approve("once", true), ChatAnswer::WordNeeded);
-    assert_eq!(question.typed("YES k7m2", true), ChatAnswer::Decided(Decision::Approve));
-    assert_eq!(question.typed("YES k7m2", false), ChatAnswer::AdminOnly);
+    assert_eq!(question.press("once", true), AnswerOutcome::NotAnAnswer);
+    assert_eq!(question.approve("once", true), AnswerOutcome::WordNeeded);
+    assert_eq!(question.typed("YES k7m2", true), AnswerOutcome::Decided(Decision::Approve));
+    assert_eq!(question.typed("YES k7m2", false), AnswerOutcome::AdminOnly);
     for text in ["YES", "yes k7m2", "YES zzzz"] {
-        assert_eq!(question.typed(text, true), ChatAnswer::WordNeeded, "{text}");
+        assert_eq!(question.typed(text, true), AnswerOutcome::WordNeeded, "{text}");
     }
-    assert_eq!(question.typed("YES k7m2 and more", true), ChatAnswer::NotAnAnswer);
+    assert_eq!(question.typed("YES k7m2 and more", true), AnswerOutcome::NotAnAnswer);
 }
 
 #[test]
@@ -100,9 +100,9 @@ fn a_form_of_a_script_is_answered_line_by_line() {
     let text = question.text(Lang::En);
     assert!(text.contains("1: who (text)") && text.contains("one of warm, dry"), "{text}");
     let filled = Decision::Fill { values: vec!["Ann".to_owned(), "dry".to_owned()] };
-    assert_eq!(question.typed("Ann\n\nDRY", false), ChatAnswer::Decided(filled));
-    assert_eq!(question.typed("Ann", false), ChatAnswer::NotAnAnswer);
-    let none = ChatAnswer::Decided(Decision::Reject { word: None });
+    assert_eq!(question.typed("Ann\n\nDRY", false), AnswerOutcome::Decided(filled));
+    assert_eq!(question.typed("Ann", false), AnswerOutcome::NotAnAnswer);
+    let none = AnswerOutcome::Decided(Decision::Reject { word: None });
     assert_eq!(question.press("no", false), none);
     assert_eq!(question.buttons(Lang::En, &PlatformLimits::for_tests(4096), false).len(), 1);
 }
@@ -126,13 +126,16 @@ fn an_answer_to_the_model_is_pressed_or_typed() {
         free: true,
         fallback: None,
     });
-    let answer = |text: &str| ChatAnswer::Decided(Decision::Answer { text: text.into() });
-    let choose = |index| ChatAnswer::Decided(Decision::Choose { index });
+    let answer = |text: &str| AnswerOutcome::Decided(Decision::Answer { text: text.into() });
+    let choose = |index| AnswerOutcome::Decided(Decision::Choose { index });
     assert_eq!(question.press("c1", false), choose(1));
-    assert_eq!(question.press("c2", false), ChatAnswer::NotAnAnswer);
+    assert_eq!(question.press("c2", false), AnswerOutcome::NotAnAnswer);
     assert_eq!(question.typed("Red", false), choose(0));
     assert_eq!(question.typed("green", false), answer("green"));
-    assert_eq!(question.press("no", false), ChatAnswer::Decided(Decision::Reject { word: None }));
+    assert_eq!(
+        question.press("no", false),
+        AnswerOutcome::Decided(Decision::Reject { word: None })
+    );
 }
 
 #[test]
@@ -159,14 +162,14 @@ fn what_reads_credentials_or_leaves_the_folder_is_approved_by_admins_only() {
         assert!(text.contains("only an admin can approve it"), "{text}");
         let buttons = question.buttons(Lang::En, &PlatformLimits::for_tests(4096), false);
         assert!(buttons.iter().all(|button| button.style == ButtonStyle::Refuse), "{buttons:?}");
-        assert_eq!(question.press("once", false), ChatAnswer::AdminOnly);
-        assert_eq!(question.approve("once", false), ChatAnswer::AdminOnly);
-        assert_eq!(question.press("once", true), ChatAnswer::Decided(Decision::Approve));
+        assert_eq!(question.press("once", false), AnswerOutcome::AdminOnly);
+        assert_eq!(question.approve("once", false), AnswerOutcome::AdminOnly);
+        assert_eq!(question.press("once", true), AnswerOutcome::Decided(Decision::Approve));
         let no = question.press("no", false);
-        assert_eq!(no, ChatAnswer::Decided(Decision::Reject { word: None }));
+        assert_eq!(no, AnswerOutcome::Decided(Decision::Reject { word: None }));
     }
     let question = reaching(Effect::Write);
-    assert_eq!(question.press("once", false), ChatAnswer::Decided(Decision::Approve));
+    assert_eq!(question.press("once", false), AnswerOutcome::Decided(Decision::Approve));
     assert!(!question.text(Lang::En).contains("admin"));
 }
 
@@ -179,11 +182,11 @@ fn a_step_that_the_sandbox_denied_something_is_approved_by_admins_only() {
     let risk = Risk { rule, effects: vec![Effect::Network], ..risk(Tier::L1) };
     let question = ask(Question::Step(StepQuestion::new(step, risk, "/w")));
     for choice in ["once", "go", "all", "session"] {
-        assert!(!matches!(question.press(choice, false), ChatAnswer::Decided(_)), "{choice}");
+        assert!(!matches!(question.press(choice, false), AnswerOutcome::Decided(_)), "{choice}");
     }
-    assert_eq!(question.approve("once", false), ChatAnswer::AdminOnly);
-    assert!(!matches!(question.typed("y", false), ChatAnswer::Decided(_)));
-    assert_eq!(question.approve("once", true), ChatAnswer::Decided(Decision::Approve));
+    assert_eq!(question.approve("once", false), AnswerOutcome::AdminOnly);
+    assert!(!matches!(question.typed("y", false), AnswerOutcome::Decided(_)));
+    assert_eq!(question.approve("once", true), AnswerOutcome::Decided(Decision::Approve));
 }
 
 #[test]
@@ -201,12 +204,12 @@ fn a_run_without_the_sandbox_is_neither_offered_nor_approved_in_a_chat() {
         let buttons = denied.buttons(Lang::En, &PlatformLimits::for_tests(4096), is_admin);
         assert!(buttons.iter().all(|button| !button.data.contains("without")), "{buttons:?}");
         for choice in ["without", "free", "u", "unsandboxed"] {
-            assert_eq!(denied.press(choice, is_admin), ChatAnswer::NotAnAnswer, "{choice}");
+            assert_eq!(denied.press(choice, is_admin), AnswerOutcome::NotAnAnswer, "{choice}");
         }
     }
     let session = Decision::Remember(ApprovalScope::Session);
-    assert_eq!(denied.press("session", true), ChatAnswer::Decided(session));
-    assert_eq!(denied.press("session", false), ChatAnswer::AdminOnly);
+    assert_eq!(denied.press("session", true), AnswerOutcome::Decided(session));
+    assert_eq!(denied.press("session", false), AnswerOutcome::AdminOnly);
     // The question itself can only be refused, by an admin too.
     let free = asked(avocet_core::protocol::SandboxDenial::WITHOUT);
     let answers = [
@@ -216,9 +219,9 @@ fn a_run_without_the_sandbox_is_neither_offered_nor_approved_in_a_chat() {
         free.press("session", true),
     ];
     for answer in answers {
-        assert!(!matches!(answer, ChatAnswer::Decided(_)), "{answer:?}");
+        assert!(!matches!(answer, AnswerOutcome::Decided(_)), "{answer:?}");
     }
-    assert_eq!(free.press("no", false), ChatAnswer::Decided(Decision::Reject { word: None }));
+    assert_eq!(free.press("no", false), AnswerOutcome::Decided(Decision::Reject { word: None }));
 }
 
 #[test]
@@ -232,7 +235,7 @@ fn pieces_of_a_template_that_reach_beyond_the_folder_are_for_admins() {
     let pieces = vec![piece("date", Effect::Read), piece("cat ~/.netrc", Effect::Secret)];
     let question = ask(Question::Pieces { of: "/x".into(), cwd: "/w".into(), pieces });
     let picks: Vec<_> = question.picks().filter(|(pick, _)| *pick != ChoicePick::Reject).collect();
-    assert!(picks.iter().any(|(_, name)| question.press(name, false) == ChatAnswer::AdminOnly));
+    assert!(picks.iter().any(|(_, name)| question.press(name, false) == AnswerOutcome::AdminOnly));
     assert_eq!(question.summary(Lang::En), "date; cat ~/.netrc");
 }
 

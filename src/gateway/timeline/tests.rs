@@ -6,7 +6,7 @@ fn timeline() -> Timeline {
     Timeline::new(PlatformLimits { edit_pace, ..PlatformLimits::for_tests(4096) }, Lang::En)
 }
 
-fn next(timeline: &Timeline, now: Instant) -> TimelineCall {
+fn next(timeline: &Timeline, now: Instant) -> ServiceCall {
     match timeline.next_call(now) {
         TimelineAction::Call(call) => *call,
         other => panic!("{other:?}"),

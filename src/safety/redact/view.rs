@@ -14,22 +14,24 @@ const MIN_WIDTH: usize = 20;
 /// Widths at which programs wrap lines: a value that could end with the line goes on.
 const USUAL_WIDTHS: &[usize] = &[60, 64, 70, 72, 76, 78, 79, 80, 100, 120, 132];
 
-pub(super) struct SeenText {
+/// A text without hidden characters, or with wrapped lines joined, and where its parts are in the
+/// original.
+pub(super) struct NormalizedText {
     pub text: String,
     /// Where each part begins in it, and in the text it was made of.
     parts: Vec<(usize, usize)>,
 }
 
-impl SeenText {
+impl NormalizedText {
     /// Without terminal sequences and characters that cannot be seen; `None`: there are none.
-    pub fn visible(text: &str) -> Option<SeenText> {
+    pub fn visible(text: &str) -> Option<NormalizedText> {
         let control = |byte: u8| byte < b' ' && !matches!(byte, b'\n' | b'\t' | b'\r');
         let odd = text.bytes().any(control) || !text.is_ascii() && text.contains(is_hidden);
-        odd.then(|| SeenText::without(text, &sanitize::unseen_ranges(text))).flatten()
+        odd.then(|| NormalizedText::without(text, &sanitize::unseen_ranges(text))).flatten()
     }
 
     /// With wrapped lines joined: lines as long as the longest, where a word goes on in the next.
-    pub fn unwrapped(text: &str) -> Option<SeenText> {
+    pub fn unwrapped(text: &str) -> Option<NormalizedText> {
         let key = |byte: Option<&u8>| {
             byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_-+/=.".contains(byte))
         };
@@ -44,11 +46,11 @@ impl SeenText {
                 ends.push(at - (line.len() - body.len())..at);
             }
         }
-        SeenText::without(text, &ends)
+        NormalizedText::without(text, &ends)
     }
 
     /// Without blanks and ends of lines.
-    pub fn compact(text: &str) -> Option<SeenText> {
+    pub fn compact(text: &str) -> Option<NormalizedText> {
         let mut gaps: Vec<Range<usize>> = Vec::new();
         let blanks = text.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_whitespace());
         for (at, _) in blanks {
@@ -57,14 +59,15 @@ impl SeenText {
                 _ => gaps.push(at..at + 1),
             }
         }
-        SeenText::without(text, &gaps)
+        NormalizedText::without(text, &gaps)
     }
 
-    fn without(text: &str, gaps: &[Range<usize>]) -> Option<SeenText> {
+    fn without(text: &str, gaps: &[Range<usize>]) -> Option<NormalizedText> {
         if gaps.is_empty() {
             return None;
         }
-        let mut seen_text = SeenText { text: String::with_capacity(text.len()), parts: Vec::new() };
+        let mut seen_text =
+            NormalizedText { text: String::with_capacity(text.len()), parts: Vec::new() };
         let mut at = 0;
         let ends = text.len()..text.len();
         for gap in gaps.iter().chain(std::iter::once(&ends)) {

@@ -53,7 +53,7 @@ pub use code::{CodeLookup, CodeTask, is_replaced};
 pub use diff::count_changes;
 pub use input::InputError;
 pub use interaction::{RecallTask, SUBAGENT_TOOL, SubagentTask};
-pub use plugin::{PluginEntry, PluginTask, Registry, alias_of};
+pub use plugin::{PluginEntry, PluginRegistry, PluginTask, alias_of};
 pub use restore::{Restore, RestorePlan, judge as restored, plan as plan_restores};
 
 use input::InputFields;

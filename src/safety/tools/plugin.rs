@@ -45,7 +45,7 @@ impl PluginTask {
 
 /// slothtool's record of its plugins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Registry {
+pub struct PluginRegistry {
     pub entries: Vec<PluginEntry>,
 }
 
@@ -58,7 +58,7 @@ pub struct PluginEntry {
     pub bin: PathBuf,
 }
 
-impl Registry {
+impl PluginRegistry {
     /// Below a home folder.
     pub fn registry_path(home: &Path) -> PathBuf {
         home.join(".slothtool").join("registry.json")
@@ -68,8 +68,8 @@ impl Registry {
     ///
     /// # Errors
     /// A sentence that says what is wrong with it.
-    pub fn read(home: &Path, world: &dyn Machine) -> Result<Option<Registry>, LocalizedText> {
-        let file = Registry::registry_path(home);
+    pub fn read(home: &Path, world: &dyn Machine) -> Result<Option<PluginRegistry>, LocalizedText> {
+        let file = PluginRegistry::registry_path(home);
         let broken = |why: String| {
             phrases::REGISTRY_BROKEN.with("file", file.display().to_string()).with("why", why)
         };
@@ -79,13 +79,15 @@ impl Registry {
             Contents::Bytes(bytes) => {
                 let value: Value =
                     serde_json::from_slice(&bytes).map_err(|error| broken(error.to_string()))?;
-                Registry::from_value(&value).map(Some).ok_or_else(|| broken("`plugins`".to_owned()))
+                PluginRegistry::from_value(&value)
+                    .map(Some)
+                    .ok_or_else(|| broken("`plugins`".to_owned()))
             }
         }
     }
 
     /// An entry without a path cannot run.
-    fn from_value(value: &Value) -> Option<Registry> {
+    fn from_value(value: &Value) -> Option<PluginRegistry> {
         let plugins = value.get("plugins")?.as_object()?;
         let entry = |(alias, entry): (&String, &Value)| {
             let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -97,7 +99,7 @@ impl Registry {
                 bin: PathBuf::from(bin),
             })
         };
-        Some(Registry { entries: plugins.iter().filter_map(entry).collect() })
+        Some(PluginRegistry { entries: plugins.iter().filter_map(entry).collect() })
     }
 
     /// By its alias, by the name of its package, or by the alias of that name.
@@ -131,8 +133,8 @@ pub fn judge(
         return Err(LocalizedText::from(phrases::PATH_NUL).into());
     }
     let home = &policy_cx.place.home;
-    let registry = Registry::read(home, policy_cx.world)?.ok_or_else(|| {
-        phrases::NO_REGISTRY.with("file", Registry::registry_path(home).display().to_string())
+    let registry = PluginRegistry::read(home, policy_cx.world)?.ok_or_else(|| {
+        phrases::NO_REGISTRY.with("file", PluginRegistry::registry_path(home).display().to_string())
     })?;
     let entry = registry.find(alias).ok_or_else(|| {
         let known: Vec<&str> = registry.entries.iter().map(|entry| entry.alias.as_str()).collect();

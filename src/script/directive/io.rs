@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::super::error::{CallResult, ErrorCause, ScriptFlow, ScriptResult, quoted};
 use super::super::manifest::input::ScriptArgs;
 use super::super::permission::CallNames;
+use super::super::program_output::ProgramOutput;
 use super::super::run::arguments::ArgValues;
 use super::super::run::builtin_tools;
 use super::super::run::frame::{Frame, ScriptRun};
@@ -17,11 +18,16 @@ use avocet_core::i18n::{Localize, script_run as phrases};
 use avocet_core::protocol::StepAction;
 
 /// `$exec: {id, args}` runs another script; `$exec: {program, args}` runs a program, without a
-/// shell. Its value is the output.
+/// shell. Its value is the output, or with `check: false` `{code, stdout, stderr}`.
 pub async fn exec(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
     if args.get("program").is_some() {
-        let output = run_own_step(run, frame, "exec", args.to_map()).await?;
-        return Ok(Some(Value::from(output.trim_end_matches(['\r', '\n']))));
+        let args = args.to_map();
+        let is_checked = builtin_tools::is_checked(&args);
+        let done = run_own_step(run, frame, "exec", args).await;
+        return Ok(Some(match builtin_tools::step_value(done, is_checked)? {
+            Value::String(text) => Value::from(text.trim_end_matches(['\r', '\n'])),
+            value => value,
+        }));
     }
     let named = ["id", "filename", "script"];
     let name = named.iter().find_map(|key| args.get(key)).or(args.first());
@@ -69,7 +75,7 @@ async fn run_own_step(
     frame: &Frame,
     tool: &str,
     args: Map<String, Value>,
-) -> ScriptResult<String> {
+) -> ScriptResult<ProgramOutput> {
     let tool = builtin_tools::find(tool).ok_or(phrases::STEP_BROKEN)?;
     let permission = frame.step_question(&tool.call_names(tool.id), &args)?;
     Ok(run.host.run_step(tool.step_action(&args)?, permission).await?)
@@ -105,7 +111,7 @@ pub async fn list_filenames(run: &mut ScriptRun, frame: &mut Frame, args: ArgVal
         input.insert("depth".to_owned(), Value::from(1));
     }
     let listed = match run_own_step(run, frame, "file.list", input).await {
-        Ok(listed) => listed,
+        Ok(listed) => listed.stdout,
         // A folder that does not exist has no files, as in the published engine; a note says why.
         Err(ScriptFlow::Failed(failure)) if failure.cause == ErrorCause::Script => {
             run.host.emit_note(failure.localized());
@@ -128,6 +134,7 @@ pub async fn is_dir(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> 
     match run_own_step(run, frame, "file.list", input).await {
         // Of a file, the list is its own name.
         Ok(listed) => {
+            let listed = listed.stdout;
             Ok(Some(Value::Bool(!path.ends_with(listed.trim_end()) || listed.is_empty())))
         }
         Err(ScriptFlow::Failed(failure)) if failure.cause == ErrorCause::Script => {
@@ -194,7 +201,7 @@ pub async fn read_file(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) 
     input.insert("path".to_owned(), Value::from(found));
     frame.check_not_forbidden(&names, &input)?;
     let tool = StepAction::Tool { name: "file.read".to_owned(), input: Value::Object(input) };
-    Ok(Some(Value::String(run.host.run_step(tool, permission).await?)))
+    Ok(Some(Value::String(run.host.run_step(tool, permission).await?.stdout)))
 }
 
 /// The value of a `pack://` address; `None` if the path is not one.
@@ -233,7 +240,7 @@ pub async fn fetch_url(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) 
     let judged = json!({ "url": url, "program": "curl", "args": args });
     let names = CallNames::new("fetchUrl", ["url"]).denied_as(["exec"]);
     let permission = frame.step_question(&names, judged.as_object().unwrap_or(&Map::new()))?;
-    let text = run.host.run_step(work, permission).await?;
+    let text = run.host.run_step(work, permission).await?.stdout;
     Ok(Some(Value::String(text)))
 }
 

@@ -221,13 +221,16 @@
       const callback = args.findLast((arg) => typeof arg === 'function');
       const given = work(...args.filter((arg) => typeof arg !== 'function'));
       if (callback === undefined) return given;
-      given.then((out) => callback(null, out.stdout, out.stderr), (error) => callback(error, '', error.message));
+      given.then((out) => callback(null, out.stdout, out.stderr), (error) => callback(error, error.stdout ?? '', error.stderr ?? error.message));
       return {};
     };
   }
 
-  const started = (program, args = []) => host('#exec')({ program: asText(program), args: Array.from(args, asText) })
-    .then((out) => ({ stdout: typeof out === 'string' && out !== '' ? out + '\n' : '', stderr: '' }));
+  const started = (program, args = []) => host('#exec')({ program: asText(program), args: Array.from(args, asText), check: false })
+    .then(({ code, stdout, stderr }) => {
+      if (code === 0) return { stdout, stderr };
+      throw Object.assign(new Error('Command failed: ' + [program, ...args].join(' ') + '\n' + stderr), { code, stdout, stderr });
+    });
   // A step is waited for, which a function that returns at once cannot do.
   const waits = (name, other) => () => { throw new Error('`' + name + '` is not available here; use `' + other + '`, which is waited for'); };
   const child_process = {

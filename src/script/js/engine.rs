@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
@@ -85,7 +85,7 @@ impl Engine {
                 TaskEvent::Call(want) => {
                     run.answer(
                         want.id,
-                        Err(format!("${} cannot be called here", want.name)),
+                        Err(json!({ "message": format!("${} cannot be called here", want.name) })),
                         scope.clone(),
                     );
                 }
@@ -121,7 +121,7 @@ impl JsRun {
 
     /// Answers a request with a value, or with a reason that JavaScript can catch, and the current
     /// values of the script.
-    pub fn answer(&self, id: u64, result: Result<Value, String>, scope: impl Into<ScopeUpdate>) {
+    pub fn answer(&self, id: u64, result: Result<Value, Value>, scope: impl Into<ScopeUpdate>) {
         self.engine.send(EngineRequest::Answer { run: self.id, id, result, scope: scope.into() });
     }
 }

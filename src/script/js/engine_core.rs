@@ -41,7 +41,7 @@ struct CoreState {
 /// What an engine is asked.
 pub(super) enum EngineRequest {
     Start { run: u64, task: JsTask, scope: ScopeUpdate, listener: UnboundedSender<TaskEvent> },
-    Answer { run: u64, id: u64, result: Result<Value, String>, scope: ScopeUpdate },
+    Answer { run: u64, id: u64, result: Result<Value, Value>, scope: ScopeUpdate },
 }
 
 pub(super) fn end_event(outcome: Result<TaskOutcome, ScriptError>) -> TaskEvent {

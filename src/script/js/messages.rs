@@ -132,7 +132,7 @@ pub(super) fn start_json(run: u64, task: &JsTask, scope: &ScopeUpdate) -> String
 }
 
 /// The answer to a call.
-pub(super) fn answer_json(id: u64, result: Result<Value, String>, scope: &ScopeUpdate) -> String {
+pub(super) fn answer_json(id: u64, result: Result<Value, Value>, scope: &ScopeUpdate) -> String {
     let request = match result {
         Ok(value) => json!({"id": id, "ok": true, "value": value}),
         Err(why) => json!({"id": id, "ok": false, "value": why}),

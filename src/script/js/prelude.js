@@ -615,7 +615,7 @@
     if (waiting.has(want.run)) waiting.set(want.run, waiting.get(want.run) - 1);
     update(changed);
     if (order.ok) want.resolve(order.value);
-    else want.reject(new Error(order.value));
+    else want.reject(Object.assign(new Error(order.value.message), order.value.properties));
   }
 
   function modules(run, id, exported) {

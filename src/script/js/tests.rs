@@ -295,8 +295,11 @@ async fn a_rejected_call_can_be_caught_and_several_can_run_at_once() {
     let got = loop {
         match run.next().await {
             TaskEvent::Call(want) => {
-                let result =
-                    if want.name == "b" { Err("no b".to_owned()) } else { Ok(json!(want.name)) };
+                let result = if want.name == "b" {
+                    Err(json!({ "message": "no b" }))
+                } else {
+                    Ok(json!(want.name))
+                };
                 run.answer(want.id, result, JsScope::new());
                 names.push(want.name);
             }

@@ -62,11 +62,10 @@ pub fn store_reply(
     reply: &ScriptReply,
 ) -> ScriptResult<Value> {
     let (value, hidden) = reply_value(frame, whole, reply)?;
-    if let Some(name) = name {
-        frame.values.replies.insert(name.to_owned(), value.clone());
+    frame.values.set_response(value.clone(), hidden);
+    if let (Some(name), Some(reply)) = (name, frame.values.get("RESPONSE")) {
+        frame.values.replies.insert(name.to_owned(), reply);
     }
-    frame.values.set_response(value.clone());
-    frame.values.hidden = hidden;
     Ok(value)
 }
 

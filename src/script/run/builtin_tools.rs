@@ -3,8 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::error::ScriptResult;
+use super::super::error::{ScriptFlow, ScriptResult};
 use super::super::permission::CallNames;
+use super::super::program_output::ProgramOutput;
 use super::super::tool_protocol::{Param, ToolHelp};
 use super::frame::ScriptRun;
 use super::scope::texts_of;
@@ -135,7 +136,27 @@ impl BuiltinTool {
         text: Option<LocalizedText>,
     ) -> ScriptResult<Value> {
         run.limits.count_instruction()?;
-        Ok(Value::String(run.host.run_step(self.step_action(args)?, text).await?))
+        let is_checked = is_checked(args);
+        let done = run.host.run_step(self.step_action(args)?, text).await;
+        step_value(done.map_err(Into::into), is_checked)
+    }
+}
+
+/// With `check: false` a program may fail: its result is `{code, stdout, stderr}`.
+pub fn is_checked(args: &Map<String, Value>) -> bool {
+    args.get("check") != Some(&Value::Bool(false))
+}
+
+/// The result of a step as a script has it.
+pub fn step_value(done: ScriptResult<ProgramOutput>, is_checked: bool) -> ScriptResult<Value> {
+    match done {
+        Ok(output) if is_checked => Ok(Value::String(output.stdout)),
+        Ok(output) => Ok(output.to_value()),
+        Err(ScriptFlow::Failed(failure)) => match failure.output().filter(|_| !is_checked) {
+            Some(output) => Ok(output.to_value()),
+            None => Err(ScriptFlow::Failed(failure)),
+        },
+        Err(halt) => Err(halt),
     }
 }
 

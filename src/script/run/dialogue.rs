@@ -65,6 +65,8 @@ pub enum RenderMode {
     Template,
     /// Marks are parsed, the template is not rendered.
     Marks,
+    /// Nothing of it is rendered.
+    Verbatim,
     Expression,
 }
 

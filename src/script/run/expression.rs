@@ -49,7 +49,7 @@ pub struct ReadExpression {
     code: Arc<JsExpression>,
 }
 
-/// The value of an expression as far as it is known.
+/// The value of an expression, if it is known without the script engine.
 pub enum KnownValue {
     Value(Value),
     /// A plain name that is not defined.

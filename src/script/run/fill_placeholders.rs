@@ -44,7 +44,7 @@ pub async fn fill_placeholders(run: &mut ScriptRun, frame: &mut Frame, at: usize
             let value = Value::String(reply.text);
             frame.values.replies.insert(ask.name.clone(), value.clone());
             if !is_part {
-                frame.values.set_response(value);
+                frame.values.set_response(value, Map::new());
             }
         } else {
             store_reply(frame, Some(&ask.name), &whole, &reply)?;

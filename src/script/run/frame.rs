@@ -392,7 +392,9 @@ pub fn add_prompt_messages(frame: &mut Frame) {
     let Some(Value::Array(messages)) = frame.values.prompt.shift_remove("messages") else { return };
     for message in messages {
         let role = message.get("role").and_then(Value::as_str).unwrap_or("user").to_owned();
-        if let Some(content) = message.get("content") {
+        // A plain text is the user's.
+        let text = message.is_string().then_some(&message);
+        if let Some(content) = message.get("content").or(text) {
             frame.dialogue.push(DialogueMessage::from_value(&role, content));
         }
     }

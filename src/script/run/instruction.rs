@@ -136,7 +136,7 @@ async fn add_message(
         return push_message(&mut frame.dialogue, message, None);
     };
     let (lead, rest) = prefix::parse_prefix(&text, PrefixPosition::Message);
-    let mut message = DialogueMessage::new(role, message_body(frame, &lead, rest));
+    let mut message = DialogueMessage::new(role, message_body(frame, role, &lead, rest));
     message.addressees = to;
     message.images = images;
     message.locals.clone_from(&frame.values.locals);
@@ -226,16 +226,16 @@ fn scalar_text(value: &ScriptValue) -> Option<String> {
     }
 }
 
-fn message_body(frame: &Frame, prefix: &TextPrefix, text: &str) -> MessageBody {
+fn message_body(frame: &Frame, role: &str, prefix: &TextPrefix, text: &str) -> MessageBody {
     let raw = frame.values.option("formatStringStrategy");
     let raw = raw.as_ref().and_then(Value::as_str) == Some("Raw");
+    // An answer is still asked for where its mark is.
+    let unrendered = if role == "assistant" { RenderMode::Marks } else { RenderMode::Verbatim };
     let how = match prefix {
         TextPrefix::Raw => return DialogueMessage::rendered("", text).body,
+        TextPrefix::Replace(edit) | TextPrefix::Insert(edit) if raw && !edit.now => unrendered,
+        TextPrefix::NoPrefix if raw => unrendered,
         TextPrefix::Expression => RenderMode::Expression,
-        TextPrefix::Replace(edit) | TextPrefix::Insert(edit) if raw && !edit.now => {
-            RenderMode::Marks
-        }
-        TextPrefix::NoPrefix if raw => RenderMode::Marks,
         TextPrefix::NoPrefix | TextPrefix::Now | TextPrefix::Replace(_) | TextPrefix::Insert(_) => {
             RenderMode::Template
         }

@@ -256,13 +256,21 @@ async fn run_task(
                     }
                     Err(ScriptFlow::Failed(failure)) => {
                         cause = failure.cause;
-                        Err(failure.to_string())
+                        Err(thrown(&failure))
                     }
                     Err(halt) => return Err(halt),
                 };
                 under_way.answer(id, answer, scope_update(frame, unknown, None));
             }
         }
+    }
+}
+
+/// A failure as JavaScript catches it: a program's has its `code`, `stdout` and `stderr`.
+fn thrown(failure: &LocatedError) -> Value {
+    match failure.output() {
+        Some(output) => json!({ "message": failure.to_string(), "properties": output.to_value() }),
+        None => json!({ "message": failure.to_string() }),
     }
 }
 

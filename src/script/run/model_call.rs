@@ -100,7 +100,7 @@ pub async fn complete(
     let plan = reasoning::think_plan(&frame.values).filter(|_| !is_internal);
     let forced = has_required_format(frame) && !is_internal;
     report_params(run, frame, &options.params);
-    let settings = params::model_call_settings(&frame.values, &options.params, run.streams, forced);
+    let settings = params::model_call_settings(&frame.values, &options.params, forced);
     let mut call = ModelCall {
         messages,
         params: settings.params.clone(),
@@ -119,7 +119,9 @@ pub async fn complete(
         add_format(frame, &mut call, forced);
     }
     announce_request(run, frame, &call).await?;
-    let mut shown = ShownAnswer::new(frame, &options, settings.streams && !is_internal);
+    let emits = settings.streams && !is_internal;
+    let is_on = emits && run.streams;
+    let mut shown = ShownAnswer { emits, ..ShownAnswer::new(frame, &options, is_on) };
     let mut partial = PartialReply::default();
     let mut tries = 0;
     frame.dialogue.model_calls += 1;
@@ -240,6 +242,8 @@ async fn announce_request(
 /// The part of an answer that the user sees while it is generated.
 struct ShownAnswer {
     is_on: bool,
+    /// Handlers of `llmStream` get the parts, whether they are shown or not.
+    emits: bool,
     head: AnswerHead,
     has_started: bool,
     /// Only an answer that is one of its choices is shown.
@@ -253,6 +257,7 @@ impl ShownAnswer {
         let script = frame.manifest.id().to_owned();
         ShownAnswer {
             is_on,
+            emits: is_on,
             head: AnswerHead {
                 role: options.role.clone(),
                 script,
@@ -342,7 +347,7 @@ async fn read_stream(
                 if plan.is_none() {
                     shown.show(run, &text);
                 }
-                if shown.is_on && frame.has_handler("llmStream") {
+                if shown.emits && frame.has_handler("llmStream") {
                     let part = json!({ "content": text });
                     let content = Value::String(partial.text.clone());
                     run.emit(frame, "llmStream", vec![part, content]).await?;

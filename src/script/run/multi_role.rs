@@ -32,7 +32,7 @@ pub async fn answer_as_roles(run: &mut ScriptRun, frame: &mut Frame, at: usize) 
         };
         let reply = role_reply(run, frame, turn).await?;
         let text = || Value::String(reply.text.clone());
-        frame.values.set_response(reply.value.clone().unwrap_or_else(text));
+        frame.values.set_response(reply.value.clone().unwrap_or_else(text), Map::new());
         if let Some(line) = frame.dialogue.messages.get_mut(at) {
             line.replies.push((to.role, reply.text));
         }

@@ -80,7 +80,6 @@ pub struct ModelCallSettings {
 pub fn model_call_settings(
     values: &ScopeValues,
     call: &Map<String, Value>,
-    streams: bool,
     is_json: bool,
 ) -> ModelCallSettings {
     let of = |names: &[&str]| {
@@ -124,7 +123,7 @@ pub fn model_call_settings(
             stop: stop_words(values, call),
             more,
         },
-        streams: streams && wants,
+        streams: wants,
         timeout: Duration::from_millis(whole(&["timeout"], TIMEOUT)),
         retries: if continues && !is_json { whole(&["maxRetry"], MAX_RETRY) } else { 0 },
         max_tail_repeats: whole(&["minTailRepeatCount"], MIN_TAIL),
@@ -326,7 +325,7 @@ mod tests {
             config: map(json!({"completion_delimiter": "<E>"})),
             ..ScopeValues::default()
         };
-        let manner = model_call_settings(&values, &map(json!({"temperature": 0.9})), true, false);
+        let manner = model_call_settings(&values, &map(json!({"temperature": 0.9})), false);
         assert_eq!(manner.params.temperature, Some(0.9));
         assert_eq!(manner.params.top_p, Some(0.2));
         assert_eq!(manner.params.max_tokens, Some(2048));
@@ -359,7 +358,7 @@ mod tests {
             ]
         );
         // It is not sent, and a number in quotes is sent as one.
-        let sent = model_call_settings(&values, &call, true, false).params.more;
+        let sent = model_call_settings(&values, &call, false).params.more;
         assert_eq!(sent.get("top_k"), None);
         assert_eq!(
             (sent.get("seed"), sent.get("my_param")),
@@ -374,7 +373,7 @@ mod tests {
             parameters: map(json!({"continueOnLengthLimit": true, "timeout": 5000})),
             ..ScopeValues::default()
         };
-        let read = |values: &ScopeValues, call| model_call_settings(values, call, true, false);
+        let read = |values: &ScopeValues, call| model_call_settings(values, call, false);
         let settings = read(&values, &call);
         assert_eq!((settings.retries, settings.max_tail_repeats), (7, 7));
         assert_eq!(settings.timeout.as_secs(), 5);
@@ -389,7 +388,7 @@ mod tests {
             parameters: map(json!({"continueOnLengthLimit": true})),
             ..ScopeValues::default()
         };
-        assert_eq!(model_call_settings(&values, &Map::new(), true, true).retries, 0);
+        assert_eq!(model_call_settings(&values, &Map::new(), true).retries, 0);
     }
 
     #[test]

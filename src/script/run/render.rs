@@ -130,8 +130,15 @@ async fn render_body(
                 },
                 how => (text, how),
             };
-            let text = render_addressee(run, frame, &text).await?;
+            let text = match how {
+                RenderMode::Verbatim => text,
+                _ => render_addressee(run, frame, &text).await?,
+            };
             let text = take_addressees(frame, message, &text);
+            if how == RenderMode::Verbatim {
+                message.body = MessageBody::Rendered(RenderedText::literal(text));
+                return Ok(());
+            }
             let (settled, bias) = render_text(run, frame, &text, how).await?;
             message.body = MessageBody::Rendered(settled);
             message.bias = bias;

@@ -247,10 +247,11 @@ impl ScopeValues {
         self.latest = value;
     }
 
-    /// Stores the model's reply as the last result.
-    pub fn set_response(&mut self, value: Value) {
-        self.replies.insert("RESPONSE".to_owned(), value.clone());
+    /// Stores the model's reply as the last result, of which the hidden fields are no part.
+    pub fn set_response(&mut self, value: Value, hidden: Map<String, Value>) {
         self.latest = value;
+        self.hidden = hidden;
+        self.replies.insert("RESPONSE".to_owned(), self.latest_with_hidden());
     }
 
     /// The structured format the answer must have; `None` for plain text.

@@ -13,6 +13,7 @@ use super::super::host::{
     AnswerPart, FormAnswer, FormQuestion, InputAnswer, InputQuestion, ModelCall, PackKey,
     ScriptEvent, ScriptHost,
 };
+use super::super::program_output::ProgramOutput;
 use avocet_core::i18n::{LocalizedText, script_run as phrases};
 use avocet_core::protocol::StepAction;
 
@@ -26,7 +27,7 @@ pub enum HostRequest {
     Confirm(LocalizedText, oneshot::Sender<bool>),
     Input(InputQuestion, oneshot::Sender<Option<InputAnswer>>),
     Form(FormQuestion, oneshot::Sender<FormAnswer>),
-    Step(StepAction, Option<LocalizedText>, oneshot::Sender<Result<String, StepError>>),
+    Step(StepAction, Option<LocalizedText>, oneshot::Sender<Result<ProgramOutput, StepError>>),
     LoadValue(PackKey, oneshot::Sender<StoreResult>),
     StoreValue(PackKey, Option<Value>, oneshot::Sender<StoreResult>),
 }
@@ -104,7 +105,7 @@ impl ScriptHost for Relay {
         &mut self,
         action: StepAction,
         text: Option<LocalizedText>,
-    ) -> BoxFuture<'_, Result<String, StepError>> {
+    ) -> BoxFuture<'_, Result<ProgramOutput, StepError>> {
         let answer = self.request(|give| HostRequest::Step(action, text, give));
         answer.map(|came| came.unwrap_or_else(|| Err(phrases::STEP_BROKEN.into()))).boxed()
     }

@@ -198,7 +198,11 @@ fn result_value(
             host.emit_note(phrases::TOOL_FAILED.with("name", tool.id.clone()).with("why", why));
             // A missing argument is often one that the model wrote in another way.
             let told = texts.iter().map(|said| format!(" {said}"));
-            Ok(Value::String(format!("error: {}{}", failure.message, told.collect::<String>())))
+            Ok(Value::String(format!(
+                "error: {}{}",
+                failure.with_output(),
+                told.collect::<String>()
+            )))
         }
         Err(halt) => Err(halt),
     }

@@ -255,6 +255,10 @@ async fn list_tools(
         }
         add_entry(run, frame, &id, &about, &mut out).await?;
     }
+    // A script that may not use one of its tools ends before it asks a model.
+    for tool in &out {
+        frame.check_not_denied(&tool.kind.call_names(&tool.id), &Map::new())?;
+    }
     Ok(out)
 }
 

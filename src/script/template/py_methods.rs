@@ -30,7 +30,8 @@ pub(super) fn call_method(
     }
     let name = if name == "index" { "find" } else { name };
     let made = pycompat::unknown_method_callback(state, value, name, args)?;
-    // The entries of a map are a list, so that one of them can be picked.
+    // `items()` and the like give lists instead of iterators, so that an entry can be taken by its
+    // index.
     Ok(if made.kind() == ValueKind::Iterable { made.try_iter()?.collect() } else { made })
 }
 

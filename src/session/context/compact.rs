@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 use super::history::{DIGESTS, History, PastMessage, PastTurn, Summary};
 use super::message_size::{JOINT, messages_size};
 use super::request::past_messages;
-use super::shorten::cut_middle;
 use super::size::{ContextSize, cut_to_fit};
 use super::turn_compaction::{RESULT, shorten_result};
 use super::window::Bounds;
@@ -17,6 +16,7 @@ use avocet_core::protocol::{
     Compaction, CompactionSummary, ContentBlock, Dialect, DroppedPart, Message, reply,
 };
 use avocet_core::text::cut_end;
+use avocet_core::text::cut_middle;
 
 /// Number of latest turns that stay whole when older ones are shortened, and when they are
 /// summarised.

@@ -330,7 +330,7 @@ impl History {
             line.for_each_text(|text| {
                 mask(text);
                 if text.len() > MESSAGE {
-                    *text = shorten::cut_middle(text, MESSAGE);
+                    *text = avocet_core::text::cut_middle(text, MESSAGE);
                 }
             });
             if let PastMessage::Assistant { ran, .. } = line
@@ -458,7 +458,7 @@ impl History {
     }
 
     /// The data of a turn, in its saved form.
-    pub fn snapshot(&self, turn: u64) -> TurnSnapshot {
+    pub fn turn_snapshot(&self, turn: u64) -> TurnSnapshot {
         let of_turn = self.recent.iter().rev().find(|exchange| exchange.turn == turn);
         TurnSnapshot {
             messages: of_turn.map(|exchange| exchange.messages.clone()).unwrap_or_default(),

@@ -202,7 +202,7 @@ impl Fitting {
             let Some(message) = self.messages.get_mut(at) else { continue };
             let before = message.len();
             for text in message.cuttable_texts_mut() {
-                *text = cut_to_fit(text, share, shorten::cut_middle);
+                *text = cut_to_fit(text, share, avocet_core::text::cut_middle);
             }
             self.omitted_bytes += before.saturating_sub(message.len());
             self.measure(at);

@@ -4,6 +4,7 @@
 //! text loses its middle. Each says how much is omitted. A [`Digest`] is the short record of a step
 //! after its turn (001 §8.1).
 
+use avocet_core::text::cut_middle;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -189,44 +190,12 @@ pub(super) fn tail(text: &str, limit: usize) -> &str {
     if text.len() <= limit {
         return text;
     }
-    let start = ceil_char_boundary(text, text.len() - limit);
+    let start = text.ceil_char_boundary(text.len() - limit);
     let end = text.split_at(start).1;
     match end.split_once('\n') {
         Some((_, rest)) if !rest.is_empty() => rest,
         _ => end,
     }
-}
-
-/// Both ends of a text, in at most `limit` bytes, with a line between that says how many bytes are
-/// omitted.
-pub fn cut_middle(text: &str, limit: usize) -> String {
-    const MARK: usize = 48;
-    if text.len() <= limit {
-        return text.to_owned();
-    }
-    if limit <= MARK * 2 {
-        return text.split_at(floor_char_boundary(text, limit)).0.to_owned();
-    }
-    let half = (limit - MARK) / 2;
-    let head = text.split_at(floor_char_boundary(text, half)).0;
-    let end = text.split_at(ceil_char_boundary(text, text.len() - half)).1;
-    let left_out = text.len() - head.len() - end.len();
-    format!("{head}\n[… {left_out} bytes left out …]\n{end}")
-}
-
-fn floor_char_boundary(text: &str, mut at: usize) -> usize {
-    at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-fn ceil_char_boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at.min(text.len())
 }
 
 #[cfg(test)]

@@ -91,8 +91,8 @@ pub fn cut_to_fit(text: &str, size: ContextSize, cut: impl Fn(&str, usize) -> St
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::shorten::cut_middle;
     use super::*;
+    use avocet_core::text::cut_middle;
 
     #[test]
     fn a_chinese_character_counts_as_a_token_and_four_letters_do() {

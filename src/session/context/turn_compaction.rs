@@ -12,11 +12,12 @@ use serde_json::{Value, json};
 
 use super::history::Summary;
 use super::message_size::{ENVELOPE, JOINT, message_size, messages_size};
-use super::shorten::{cut_middle, tail};
+use super::shorten::tail;
 use super::size::{ContextSize, cut_to_fit};
 use avocet_core::protocol::{ContentBlock, DroppedPart, Message, Role};
 use avocet_core::text;
 use avocet_core::text::cut_end;
+use avocet_core::text::cut_middle;
 
 /// The parts of the room that stay whole, that may be taken by shortened steps before they are
 /// summed up, and that the user's words may take.

@@ -167,7 +167,7 @@ pub(super) fn plan_part(
         return whole;
     }
     let share = bounds.room.fraction(10).component_min(size.fraction(2)).saturating_sub(ENVELOPE);
-    let text = cut_to_fit(&whole, share, shorten::cut_middle);
+    let text = cut_to_fit(&whole, share, avocet_core::text::cut_middle);
     let taken = content_size(&text);
     *size = size.saturating_sub(taken);
     usage.add(Section::Summary, taken, whole.len().saturating_sub(text.len()));
@@ -237,8 +237,11 @@ fn system_messages(
     usage: &mut ContextUsage,
 ) -> Vec<Message> {
     let room = bounds.room;
-    let mut prompt =
-        cut_to_fit(parts.system, room.fraction(2).saturating_sub(ENVELOPE), shorten::cut_middle);
+    let mut prompt = cut_to_fit(
+        parts.system,
+        room.fraction(2).saturating_sub(ENVELOPE),
+        avocet_core::text::cut_middle,
+    );
     let taken = content_size(&prompt);
     *size = size.saturating_sub(taken);
     usage.add(Section::System, taken, parts.system.len().saturating_sub(prompt.len()));
@@ -247,7 +250,7 @@ fn system_messages(
     if !parts.notes.is_empty() {
         let context_size = ContextSize { bytes: room.bytes * 3 / 8, tokens: room.tokens * 3 / 8 };
         let share = context_size.component_min(size.fraction(2)).saturating_sub(ENVELOPE);
-        let notes = cut_to_fit(parts.notes, share, shorten::cut_middle);
+        let notes = cut_to_fit(parts.notes, share, avocet_core::text::cut_middle);
         let taken = content_size(&notes);
         *size = size.saturating_sub(taken);
         usage.add(Section::Notes, taken, parts.notes.len().saturating_sub(notes.len()));
@@ -258,7 +261,7 @@ fn system_messages(
     let whole = parts.history.summary_text();
     if !whole.is_empty() {
         let share = room.fraction(10).component_min(size.fraction(2)).saturating_sub(ENVELOPE);
-        let text = cut_to_fit(&whole, share, shorten::cut_middle);
+        let text = cut_to_fit(&whole, share, avocet_core::text::cut_middle);
         let taken = content_size(&text);
         *size = size.saturating_sub(taken);
         usage.add(Section::Summary, taken, whole.len().saturating_sub(text.len()));

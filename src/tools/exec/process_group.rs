@@ -89,13 +89,13 @@ pub(super) struct StepGroups {
 }
 
 impl StepGroups {
-    pub(super) fn starting(&self, mark: StepMark) {
+    pub(super) fn starting(&self, mark: ProcessMark) {
         if let Some(told) = &self.watcher {
             told.starting(&mark.text());
         }
     }
 
-    pub(super) fn not_started(&self, mark: StepMark) {
+    pub(super) fn not_started(&self, mark: ProcessMark) {
         if let Some(told) = &self.watcher {
             told.not_started(&mark.text());
         }
@@ -104,11 +104,11 @@ impl StepGroups {
 
 /// A new mark, one for each step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct StepMark(u64);
+pub(super) struct ProcessMark(u64);
 
-impl StepMark {
-    pub(super) fn new() -> StepMark {
-        StepMark(limit::new_mark())
+impl ProcessMark {
+    pub(super) fn new() -> ProcessMark {
+        ProcessMark(limit::new_mark())
     }
 
     /// As it is written in [`MARK`].
@@ -133,7 +133,7 @@ pub(super) struct Leftovers {
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Pid,
-    number: StepMark,
+    number: ProcessMark,
     mark: String,
     state: State,
     watcher: Option<Arc<dyn StepWatch>>,
@@ -149,7 +149,7 @@ enum State {
 
 impl Group {
     /// The group a child leads. `None` for a process number that cannot be one.
-    pub(super) fn from_leader(pid: u32, mark: StepMark, steps: &StepGroups) -> Option<Group> {
+    pub(super) fn from_leader(pid: u32, mark: ProcessMark, steps: &StepGroups) -> Option<Group> {
         let leader = Pid::from_raw(i32::try_from(pid).ok()?)?;
         let number = mark;
         let mark = mark.text();
@@ -420,13 +420,13 @@ impl Drop for StartPermit {
 
 /// Puts the mark in the limits of a step's first process, and of those it started before.
 #[cfg(target_os = "linux")]
-async fn mark_early_processes(leader: Pid, mark: StepMark) {
+async fn mark_early_processes(leader: Pid, mark: ProcessMark) {
     let _ =
         tokio::task::spawn_blocking(move || descendants::mark_early_processes(leader, mark)).await;
 }
 
 #[cfg(not(target_os = "linux"))]
-async fn mark_early_processes(_leader: Pid, _mark: StepMark) {}
+async fn mark_early_processes(_leader: Pid, _mark: ProcessMark) {}
 
 /// Looks now and then while the step runs. Where the whole machine has hardly more processes
 /// than when it began, nothing needs to be counted.

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::ShellInput;
 use super::super::sandbox::{Confined, StepOrigin};
 use super::environment::{EnvironmentKind, Variables, hide_programs};
-use super::process_group::{self, Group, StartPermit, StepGroups, StepMark, UnpausedStart};
+use super::process_group::{self, Group, ProcessMark, StartPermit, StepGroups, UnpausedStart};
 use super::{Exec, bounds, format, git, helper, script};
 use avocet_core::i18n::{LocalizedText, exec as phrases};
 use avocet_core::protocol::{StepAction, Tier};
@@ -93,7 +93,7 @@ pub(super) async fn start(
         () => StepOrigin::Judgement,
     };
     let bounded = bounds::is_limited(judged);
-    let mark = StepMark::new();
+    let mark = ProcessMark::new();
     let _unpaused = wait_unless_reading(judged, cancel).await?;
     exec.steps.starting(mark);
     let _turn = StartPermit::acquire().await;
@@ -329,7 +329,7 @@ async fn harden_git(mut plan: LaunchPlan, folder: PathBuf, args: Vec<String>) ->
 
 fn spawn(
     plan: LaunchPlan,
-    mark: StepMark,
+    mark: ProcessMark,
     steps: &StepGroups,
 ) -> Result<ChildHandle, StepStartError> {
     let lends_terminal = matches!(plan.streams, ChildStreams::Terminal);

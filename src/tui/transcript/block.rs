@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::diff::is_diff;
 use super::highlight::{self, HighlightCache, Snippet};
-use super::markdown::{self, Code};
+use super::markdown::{self, CodeLines};
 use super::paragraph::{
     Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_sentence,
 };
@@ -488,7 +488,7 @@ fn layout_text(
         TextPart::Code { code, fence, head } => {
             let label = head.then_some(fence.language.as_str());
             let code = outdent(code, fence.indent);
-            let code = Code { code: &code, before: text.code_before(at), label, nth: 0 };
+            let code = CodeLines { code: &code, before: text.code_before(at), label, nth: 0 };
             markdown::set_code(&code, &fence.language, cx, cx.width)
         }
     }

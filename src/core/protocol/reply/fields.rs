@@ -20,7 +20,8 @@ impl<'a> ObjectReader<'a> {
     /// The first of these fields that is given, in whatever way its name is written.
     pub fn find(&self, names: &[&str]) -> Option<(&'a str, &'a Value)> {
         let given = |name: &&str| {
-            let named = |(key, _): &(&String, &Value)| plain_name(key) == plain_name(name);
+            let named =
+                |(key, _): &(&String, &Value)| fold_field_name(key) == fold_field_name(name);
             self.object.iter().filter(|(_, value)| !value.is_null()).find(named)
         };
         names.iter().find_map(given).map(|(key, value)| (key.as_str(), value))
@@ -88,7 +89,7 @@ impl<'a> ObjectReader<'a> {
 }
 
 /// A name of a field in lower case without signs.
-pub(super) fn plain_name(name: &str) -> String {
+pub(super) fn fold_field_name(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

@@ -54,7 +54,7 @@ pub fn text_calls(text: &str) -> Option<TextCalls> {
     }
     let text = plain.as_str();
     let found = bare(text).or_else(|| written_form(text)).or_else(|| react::calls(text));
-    let found = found.or_else(|| markup::calls(text)).or_else(|| between_marks(text));
+    let found = found.or_else(|| markup::calls(text)).or_else(|| calls_between_tags(text));
     let (words, calls, behind) = found?;
     let written = text.get(..text.len() - behind.len())?;
     let written = written
@@ -101,7 +101,7 @@ fn are_own_lines(between: &str) -> bool {
 
 /// Calls in JSON or Python between marks of whatever name, from the beginning of a line to the end:
 /// `<TOOLCALL>[…]</TOOLCALL>`, `<|tool_call|>[…]`.
-fn between_marks(text: &str) -> Option<Found<'_>> {
+fn calls_between_tags(text: &str) -> Option<Found<'_>> {
     let is_mark =
         |mark: &str| !mark.contains(char::is_whitespace) && !mark.contains(['=', '"', '{']);
     let lines = text.match_indices('\n').map(|(at, _)| at + 1);

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::super::Requires;
-use super::fields::{ObjectReader, is_unsaid, plain_name, wrong_type};
+use super::fields::{ObjectReader, fold_field_name, is_unsaid, wrong_type};
 use crate::i18n::{LocalizedText, protocol as phrases};
 
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ const NAMES: &[(&[&str], Unit, OnTimeout)] = &[
 pub(super) fn read_times(reader: &ObjectReader<'_>) -> Result<Requires, LocalizedText> {
     let mut requires = Requires::default();
     for (name, value) in reader.object {
-        let plain = plain_name(name);
+        let plain = fold_field_name(name);
         let Some((_, unit, on_timeout)) =
             NAMES.iter().find(|(names, ..)| names.contains(&plain.as_str()))
         else {

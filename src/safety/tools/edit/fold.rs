@@ -16,13 +16,13 @@ pub fn fold(line: &str) -> String {
 pub fn fold_chars(line: &str) -> FoldedChars {
     let mut out = FoldedChars::with_capacity(line.len());
     if line.is_ascii() {
-        line.char_indices().for_each(|(at, c)| push(c, at, &mut out));
+        line.char_indices().for_each(|(at, c)| push_folded(c, at, &mut out));
         return out;
     }
     for (at, part) in line.grapheme_indices(true) {
         match part.chars().next() {
-            Some(c) if c.len_utf8() == part.len() => push(c, at, &mut out),
-            _ => compose(part).chars().for_each(|c| push(c, at, &mut out)),
+            Some(c) if c.len_utf8() == part.len() => push_folded(c, at, &mut out),
+            _ => compose(part).chars().for_each(|c| push_folded(c, at, &mut out)),
         }
     }
     out
@@ -38,7 +38,7 @@ pub fn compose(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc().normalize(text).into_owned()
 }
 
-fn push(c: char, at: usize, out: &mut FoldedChars) {
+fn push_folded(c: char, at: usize, out: &mut FoldedChars) {
     match plain(c) {
         Plain::Nothing => {}
         Plain::Blank if matches!(out.last(), Some((' ', _))) => {}

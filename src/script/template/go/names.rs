@@ -28,9 +28,9 @@ pub(super) fn read(nodes: &[GoNode]) -> GoNames<'_> {
 
 /// What a value is used for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
-    Needed,
-    Condition,
+enum FieldUse {
+    Required,
+    Optional,
 }
 
 impl<'a> GoNames<'a> {
@@ -39,14 +39,16 @@ impl<'a> GoNames<'a> {
         for node in nodes {
             match node {
                 GoNode::Text(_) | GoNode::Break | GoNode::Continue => {}
-                GoNode::Print { pipe, line } => self.add_pipe(pipe, *line, at_root, Use::Needed),
+                GoNode::Print { pipe, line } => {
+                    self.add_pipe(pipe, *line, at_root, FieldUse::Required)
+                }
                 GoNode::Branch { with, pipe, then, other, line } => {
-                    self.add_pipe(pipe, *line, at_root, Use::Condition);
+                    self.add_pipe(pipe, *line, at_root, FieldUse::Optional);
                     self.add_nodes(then, at_root && !with);
                     self.add_nodes(other, at_root);
                 }
                 GoNode::Range { pipe, body, other, line } => {
-                    self.add_pipe(pipe, *line, at_root, Use::Condition);
+                    self.add_pipe(pipe, *line, at_root, FieldUse::Optional);
                     self.add_nodes(body, false);
                     self.add_nodes(other, at_root);
                 }
@@ -54,11 +56,11 @@ impl<'a> GoNames<'a> {
         }
     }
 
-    fn add_pipe(&mut self, pipe: &'a Pipe, line: usize, at_root: bool, used: Use) {
+    fn add_pipe(&mut self, pipe: &'a Pipe, line: usize, at_root: bool, used: FieldUse) {
         let is_default = |term: &Term| matches!(term, Term::Function(name) if name == "default");
         let has_default =
             pipe.commands.iter().any(|command| command.first().is_some_and(is_default));
-        let used = if has_default { Use::Condition } else { used };
+        let used = if has_default { FieldUse::Optional } else { used };
         for term in pipe.commands.iter().flatten() {
             match term {
                 Term::Field(path) if at_root => self.add(path, used),
@@ -71,11 +73,11 @@ impl<'a> GoNames<'a> {
         }
     }
 
-    fn add(&mut self, path: &'a [String], used: Use) {
+    fn add(&mut self, path: &'a [String], used: FieldUse) {
         let Some(name) = path.first() else { return };
         match used {
-            Use::Needed => self.read.insert(name),
-            Use::Condition => self.optional.insert(name),
+            FieldUse::Required => self.read.insert(name),
+            FieldUse::Optional => self.optional.insert(name),
         };
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::transcript::{CalledStep, OpenCall};
+use super::transcript::{CallOutcome, OpenCall};
 use super::{Batch, PausedBefore, Turn, TurnAction, transcript};
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, agent as phrases, protocol};
 use avocet_core::protocol::reply::{
@@ -48,7 +48,7 @@ impl Turn {
             if is_thought(&call.name) {
                 self.limits.record_fault(call);
                 let (id, name) = (call.id.clone(), wire_name(&call.name));
-                calls.push(OpenCall { id, name, becomes: CalledStep::Thought });
+                calls.push(OpenCall { id, name, outcome: CallOutcome::Thought });
                 continue;
             }
             let read = if index < MAX_COMMANDS {
@@ -56,22 +56,22 @@ impl Turn {
             } else {
                 Err(protocol::TOO_MANY.with("count", index + 1).with("most", MAX_COMMANDS))
             };
-            let becomes = match read {
+            let outcome = match read {
                 Ok(NativeStep { work, cwd, requires }) => {
                     let confirm = has_lost || !is_own_dialect;
                     let requires = Requires { confirm, ..requires };
                     let id = self.take_step_id();
                     todo.push_back(Step { id: id.clone(), work, requires, cwd });
-                    CalledStep::Step(id)
+                    CallOutcome::Step(id)
                 }
                 Err(fault) => {
                     let is_again = self.limits.record_fault(call);
                     let said = describe_fault(&tool_name(&call.name), &fault, is_again);
                     first_fault.get_or_insert(fault);
-                    CalledStep::Fault(said)
+                    CallOutcome::Fault(said)
                 }
             };
-            calls.push(OpenCall { id: call.id.clone(), name: wire_name(&call.name), becomes });
+            calls.push(OpenCall { id: call.id.clone(), name: wire_name(&call.name), outcome });
         }
         for block in &mut reply.blocks {
             block.mend_name();

@@ -7,7 +7,6 @@
 use serde_json::{Value, json};
 
 use crate::context::history::{ReplyKind, TurnRecord};
-use crate::context::shorten;
 use crate::context::turn_compaction::{StepResultLocation, TurnIndex};
 use avocet_core::i18n::{Lang, LocalizedText, exec};
 use avocet_core::protocol::reply::{ParsedReply, Proposal, Reply};
@@ -41,12 +40,12 @@ pub struct OpenCall {
     /// The provider's id, and the name it was called by.
     pub id: String,
     pub name: String,
-    pub becomes: CalledStep,
+    pub outcome: CallOutcome,
 }
 
 /// What became of a call.
 #[derive(Debug)]
-pub enum CalledStep {
+pub enum CallOutcome {
     /// A step, by its id.
     Step(String),
     /// Nothing: its arguments are wrong. What the model reads of that.
@@ -187,7 +186,7 @@ impl TurnMessages {
     pub fn add_repair(&mut self, text: &str, fault: &LocalizedText) {
         self.before_repair = Some(self.messages.len());
         let fault = fault.text(Lang::En);
-        let text = shorten::cut_middle(text, FAULTY);
+        let text = avocet_core::text::cut_middle(text, FAULTY);
         // Some servers refuse an empty message.
         let text = if text.trim().is_empty() { "(nothing)".to_owned() } else { text };
         self.messages.push(Message::assistant(text));
@@ -317,11 +316,11 @@ fn results_message(
 ) -> (Vec<(usize, String)>, Vec<ContentBlock>) {
     let mut blocks = Vec::with_capacity(calls.len());
     let mut own: Vec<(usize, String)> = Vec::new();
-    for OpenCall { id, name, becomes } in calls {
-        let (content, is_error) = match &becomes {
-            CalledStep::Fault(fault) => (fault.clone(), true),
-            CalledStep::Thought => ("(noted)".to_owned(), false),
-            CalledStep::Step(step) => {
+    for OpenCall { id, name, outcome } in calls {
+        let (content, is_error) = match &outcome {
+            CallOutcome::Fault(fault) => (fault.clone(), true),
+            CallOutcome::Thought => ("(noted)".to_owned(), false),
+            CallOutcome::Step(step) => {
                 own.push((blocks.len(), step.clone()));
                 match seen.iter().find(|seen| seen.step.id == *step) {
                     Some(seen) => (seen.result_text(), !seen.succeeded() && !seen.runs_on()),

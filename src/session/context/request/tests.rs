@@ -191,7 +191,7 @@ fn of_many_images_the_newest_are_sent_and_the_request_rarely_changes_for_it() {
             }
             history.push(turn, kept, |_| {});
             // What is saved is what was sent, once.
-            let saved = serde_json::to_string(&history.snapshot(turn)).unwrap();
+            let saved = serde_json::to_string(&history.turn_snapshot(turn)).unwrap();
             assert_eq!(saved.matches(&format!("{turn:08}")).count(), 1, "{saved}");
             let bounds = match dialect {
                 Dialect::Tools => Bounds::for_tools(1_000_000),

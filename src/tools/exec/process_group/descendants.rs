@@ -10,7 +10,7 @@ use rustix::process::{
 };
 
 use super::daemons::{DaemonRule, serves_git};
-use super::{MARK, StepMark, limit};
+use super::{MARK, ProcessMark, limit};
 
 /// The most processes that are looked at, and bytes of an environment.
 const MAX_PROCESSES: usize = 65_536;
@@ -244,7 +244,7 @@ pub(super) fn marked_pids(mark: &str) -> (Vec<i32>, usize) {
 /// yet, so each one that was marked is awaited until it is seen to wait for something. One that
 /// only computes, or that a busy machine does not let run, is stopped for that and goes on then:
 /// a fork is over before a stop takes effect.
-pub(super) fn mark_early_processes(leader: Pid, mark: StepMark) {
+pub(super) fn mark_early_processes(leader: Pid, mark: ProcessMark) {
     limit::apply_mark(leader, mark.0);
     let own = getpid().as_raw_nonzero().get();
     let (leader, text) = (leader.as_raw_nonzero().get(), mark.text());

@@ -26,8 +26,9 @@ const OF_REPOSITORY: &[&str] =
 /// What is left of a rebase that stopped; its lines may run programs.
 pub(super) const REBASE: &str = "rebase-merge/git-rebase-todo";
 
-/// A change that is longer is not shown as a question.
-const SHOWN: usize = 64 * 1024;
+/// The longest text of a guarded file that is read, or that the user may keep after it was put back,
+/// in bytes.
+const MAX_TEXT: usize = 64 * 1024;
 
 /// What is at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +60,9 @@ impl Content {
 
     pub fn text(&self) -> Option<&str> {
         match self {
-            Content::File { bytes, .. } if bytes.len() <= SHOWN => std::str::from_utf8(bytes).ok(),
+            Content::File { bytes, .. } if bytes.len() <= MAX_TEXT => {
+                std::str::from_utf8(bytes).ok()
+            }
             Content::File { .. } | Content::Link(_) | Content::Large { .. } => None,
         }
     }

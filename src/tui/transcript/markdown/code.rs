@@ -15,7 +15,7 @@ use crate::theme::Theme;
 
 /// Lines of code, and their context.
 #[derive(Clone, Copy, Debug)]
-pub struct Code<'a> {
+pub struct CodeLines<'a> {
     pub code: &'a str,
     /// The lines above them in the same block.
     pub before: &'a str,
@@ -27,13 +27,13 @@ pub struct Code<'a> {
 
 /// Lays out lines of code or of a diff.
 pub fn layout(
-    code: &Code<'_>,
+    code: &CodeLines<'_>,
     language: &str,
     cx: &LayoutContext<'_>,
     width: usize,
 ) -> Vec<StyledRow> {
     let theme = cx.theme;
-    let Code { code, before, label, nth } = *code;
+    let CodeLines { code, before, label, nth } = *code;
     let mut out = Vec::new();
     let top = if theme.has_surfaces() { " " } else { theme.lines.bar_top() };
     if let Some(label) = label.filter(|label| !label.is_empty() && width >= 8) {

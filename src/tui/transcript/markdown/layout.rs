@@ -5,7 +5,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
-use super::Code;
+use super::CodeLines;
 use super::link::{self, Targets};
 use super::split::OPTIONS;
 use super::table::Table;
@@ -385,7 +385,7 @@ impl MarkdownLayout<'_> {
             std::mem::replace(&mut self.content, BlockContent::Text)
         {
             let code = text::sanitize(&code);
-            let code = Code { code: &code, before: "", label: Some(&label), nth: self.codes };
+            let code = CodeLines { code: &code, before: "", label: Some(&label), nth: self.codes };
             self.codes += 1;
             self.push_block(|cx, width| super::set_code(&code, &label, cx, width));
         }

@@ -7,7 +7,7 @@ mod link;
 mod split;
 mod table;
 
-pub(super) use code::{Code, highlighted_line, layout as set_code, nested_code_blocks};
+pub(super) use code::{CodeLines, highlighted_line, layout as set_code, nested_code_blocks};
 pub(super) use layout::layout;
 pub(super) use link::Targets;
 pub(super) use split::{Fence, MarkdownBlock, MarkdownBlockKind, split};

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::protocol::reply::fields::plain_name;
+use crate::protocol::reply::fields::fold_field_name;
 use crate::protocol::reply::object_input;
 use crate::protocol::reply::tool_names::is_alias;
 
@@ -173,7 +173,7 @@ pub fn value_of(key: &str, text: &str) -> Value {
     let text = text.strip_suffix('\n').unwrap_or(text);
     match serde_json::from_str(text.trim()) {
         Ok(value @ (Value::Array(_) | Value::Object(_) | Value::Bool(_)))
-            if !TEXTS.contains(&plain_name(key).as_str()) =>
+            if !TEXTS.contains(&fold_field_name(key).as_str()) =>
         {
             value
         }
