@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalMode, Effort};
+use super::{ApprovalMode, Effort, TurnOutcome};
+use crate::i18n::{LocalizedText, agents as phrases};
 
 /// A subagent that began, with what it really got.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,4 +24,53 @@ pub struct SubagentInfo {
     pub folder: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
+}
+
+impl SubagentInfo {
+    /// The number by which commands name it: that of its step.
+    pub fn number(&self) -> &str {
+        let id = self.agent.as_str();
+        id.rsplit('_').next().unwrap_or(id).trim_start_matches('0')
+    }
+}
+
+/// The subagents in the background of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackgroundAgents {
+    pub running: usize,
+    /// Those that ended by themselves, and whose results the model has not read.
+    pub unread: usize,
+}
+
+impl BackgroundAgents {
+    pub fn is_empty(&self) -> bool {
+        *self == BackgroundAgents::default()
+    }
+}
+
+/// What the user asks of a running subagent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentRequest {
+    Stop,
+    /// A message, which it reads before its next request.
+    Steer {
+        text: String,
+    },
+}
+
+impl TurnOutcome {
+    /// Why the agent of this name has no result; `None`: it has one.
+    pub fn agent_failure(&self, name: &str) -> Option<LocalizedText> {
+        let why = match self {
+            TurnOutcome::Done => return None,
+            TurnOutcome::Cancelled | TurnOutcome::Stopped => phrases::STOPPED.into(),
+            TurnOutcome::Interrupted => phrases::INTERRUPTED.into(),
+            TurnOutcome::Error => phrases::GAVE_UP.into(),
+            TurnOutcome::Limit { why }
+            | TurnOutcome::Failed { why }
+            | TurnOutcome::Unsent { why } => phrases::FAILED.with("why", why.clone()),
+        };
+        Some(why.with("name", name))
+    }
 }
