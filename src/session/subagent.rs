@@ -100,7 +100,8 @@ async fn start(scope: &mut TurnScope, judged: &Judgement) -> Result<TaskStart, L
     let (subagent, info) = Subagent::new(scope, &definition, judged, (inbox, cancel.clone()))?;
     let running = RunningSubagent {
         info: info.clone(),
-        handle,
+        decisions: handle.decisions,
+        steering: handle.steering,
         cancel,
         ended: subagent.relay.ended.clone(),
         steered: 0,

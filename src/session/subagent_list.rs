@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
+use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::turn_messages::TurnHandle;
 use crate::agent::Steering;
 use avocet_core::i18n::{LocalizedText, agents as phrases};
 use avocet_core::protocol::{
@@ -33,7 +33,8 @@ pub enum SubagentMessage {
 #[derive(Debug)]
 pub struct RunningSubagent {
     pub info: SubagentInfo,
-    pub handle: TurnHandle,
+    pub decisions: UnboundedSender<(AskId, Decision)>,
+    pub steering: UnboundedSender<Steering>,
     pub cancel: CancellationToken,
     /// Cancelled once it ended.
     pub ended: CancellationToken,
@@ -52,12 +53,12 @@ pub struct Subagents {
 impl Subagents {
     pub fn counts(&self) -> BackgroundAgents {
         let running = self.running.iter().filter(|subagent| subagent.info.background).count();
-        // What the user stopped is no reason to go on.
+        // What the user stopped is not a reason to go on.
         let is_unread = |(_, outcome): &&(String, Outcome)| *outcome != Outcome::Cancelled;
         BackgroundAgents { running, unread: self.results.iter().filter(is_unread).count() }
     }
 
-    /// What the model is told before its next request.
+    /// What the model reads before its next request.
     pub fn take_results(&mut self) -> String {
         self.results.drain(..).map(|(result, _)| format!("\n\n[{result}]")).collect()
     }
@@ -87,8 +88,8 @@ impl Subagents {
             AgentRequest::Stop => subagent.cancel.cancel(),
             AgentRequest::Steer { text } => {
                 subagent.steered += 1;
-                // One that ends now does not read it, which is said then.
-                let _ = subagent.handle.steering.send(Steering { submit: None, text });
+                // If it ends first, the session says so.
+                let _ = subagent.steering.send(Steering { submit: None, text });
             }
         }
         Ok(())
@@ -98,7 +99,7 @@ impl Subagents {
     pub fn decide(&self, ask: AskId, decision: &Decision) {
         for subagent in &self.running {
             // One that ended meanwhile has no open questions.
-            let _ = subagent.handle.decisions.send((ask, decision.clone()));
+            let _ = subagent.decisions.send((ask, decision.clone()));
         }
     }
 

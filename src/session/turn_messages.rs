@@ -105,7 +105,6 @@ pub struct TurnInbox {
 }
 
 /// The session's ends of a turn's channels.
-#[derive(Debug)]
 pub struct TurnHandle {
     pub decisions: UnboundedSender<(AskId, Decision)>,
     pub steering: UnboundedSender<Steering>,

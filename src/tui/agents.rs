@@ -78,6 +78,13 @@ impl AgentList {
         self.selected.take()
     }
 
+    /// One that ended is not selected any more.
+    pub fn forget_ended(&mut self) {
+        if self.position().is_none() {
+            self.selected = None;
+        }
+    }
+
     fn position(&self) -> Option<usize> {
         let agent = &self.selected.as_ref()?.agent;
         self.running.iter().position(|(line, _)| line.info.agent == *agent)
@@ -85,10 +92,8 @@ impl AgentList {
 
     /// A key while one is selected and nothing is typed.
     pub fn act(&mut self, action: Option<KeyAction>) -> AgentKeyOutcome {
-        let Some(at) = self.position() else {
-            self.selected = None;
-            return AgentKeyOutcome::Pass;
-        };
+        self.forget_ended();
+        let Some(at) = self.position() else { return AgentKeyOutcome::Pass };
         let select = |at: usize| self.running.get(at).map(|(line, _)| line.info.clone());
         let agent = self.selected.as_ref().map(|info| info.agent.clone()).unwrap_or_default();
         match action {

@@ -507,6 +507,9 @@ fn begin_turn(state: &mut State) {
 fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> Vec<ScreenEffect> {
     state.activity.apply(&event, at);
     state.display.agents.apply(&event, at);
+    if state.composer.is_empty() {
+        state.display.agents.forget_ended();
+    }
     state.transcript.apply(&event);
     state.display.side_panel.apply(&event);
     match event {

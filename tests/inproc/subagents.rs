@@ -8,8 +8,8 @@ use avocet::extensions::SearchPath;
 use avocet::i18n::Lang;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
-    AgentRequest, ApprovalMode, Decision, Event, Message, Observation, Op, Outcome, Question,
-    QuestionOp, SessionOp, SubagentInfo, TurnOp, TurnOutcome,
+    AgentRequest, ApprovalMode, Decision, Event, Observation, Op, Outcome, Question, QuestionOp,
+    SessionOp, SubagentInfo, TurnOp, TurnOutcome,
 };
 use avocet::session::SessionConfig;
 use avocet::session::extensions::ExtensionCache;

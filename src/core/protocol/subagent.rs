@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalMode, Effort, TurnOutcome};
-use crate::i18n::{LocalizedText, agents as phrases};
+use super::{ApprovalMode, Effort};
 
 /// A subagent that began, with what it really got.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,20 +56,4 @@ pub enum AgentRequest {
     Steer {
         text: String,
     },
-}
-
-impl TurnOutcome {
-    /// Why the agent of this name has no result; `None`: it has one.
-    pub fn agent_failure(&self, name: &str) -> Option<LocalizedText> {
-        let why = match self {
-            TurnOutcome::Done => return None,
-            TurnOutcome::Cancelled | TurnOutcome::Stopped => phrases::STOPPED.into(),
-            TurnOutcome::Interrupted => phrases::INTERRUPTED.into(),
-            TurnOutcome::Error => phrases::GAVE_UP.into(),
-            TurnOutcome::Limit { why }
-            | TurnOutcome::Failed { why }
-            | TurnOutcome::Unsent { why } => phrases::FAILED.with("why", why.clone()),
-        };
-        Some(why.with("name", name))
-    }
 }

@@ -100,9 +100,15 @@ fn x_stops_the_selected_agent_and_typed_text_goes_to_it() {
     screen.types("only in src\n");
     let text = "only in src".to_owned();
     assert_eq!(screen.sent[1], op("cmd_003", AgentRequest::Steer { text }));
+    screen.press(KeyCode::Up, KeyModifiers::NONE);
+    screen.receives([ends("cmd_001", TurnOutcome::Done)]);
     screen.types("and now\n");
     let text = "and now".to_owned();
-    assert_eq!(screen.sent[2], Op::Turn(TurnOp::Steer { text }), "the turn again");
+    assert_eq!(
+        screen.sent[2],
+        Op::Turn(TurnOp::Steer { text }),
+        "the selected one ended, so it is the turn again"
+    );
 }
 
 #[test]
