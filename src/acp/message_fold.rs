@@ -19,6 +19,7 @@ use avocet_core::protocol::{
 use avocet_present::changes::changes_page;
 use avocet_present::commands::{self, PageRow};
 use avocet_present::page;
+use avocet_present::subagents::SubagentProgress;
 use avocet_safety::sanitize::{Cleaner, TextSource};
 
 /// Commands that an editor has a way of its own for, or that need the screen.
@@ -69,6 +70,7 @@ pub struct MessageFold {
     follows_reply: bool,
     /// The steps that the client knows.
     announced: BTreeSet<String>,
+    agents: SubagentProgress,
     shown_info: Option<SessionInfo>,
 }
 
@@ -99,6 +101,9 @@ impl MessageFold {
             }
             Event::StepStarted { step, .. } => self.on_step_started(step),
             Event::StepFinished(observation) => self.on_step_finished(observation),
+            Event::SubagentStarted(_) | Event::Subagent { .. } => {
+                self.on_agent(event).into_iter().collect()
+            }
             Event::Plan { items } => vec![plan(items)],
             Event::Compacted(receipt) => vec![self.sentence(&receipt.localized())],
             Event::Page(page) => vec![self.page(&page.title, &page.rows)],
@@ -171,6 +176,17 @@ impl MessageFold {
             updates.push(SessionUpdate::ToolCallUpdate(started));
         }
         updates
+    }
+
+    /// What a subagent does, in the call of its task.
+    fn on_agent(&mut self, event: &Event) -> Option<SessionUpdate> {
+        let line = self.agents.apply(event)?;
+        let id = line.info.agent.clone();
+        let text = safe(&line.text().text(self.lang));
+        self.announced.contains(&id).then(|| {
+            let fields = ToolCallUpdateFields::new().content(vec![text.into()]);
+            SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, fields))
+        })
     }
 
     /// Shows a step, unless the client knows it.

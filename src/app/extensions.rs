@@ -99,9 +99,9 @@ fn show(
     }
     let built_in = agent::BUILT_IN
         .iter()
-        .find(|(name, _)| file.owner.maker == ExtensionSource::BuiltIn && *name == file.name);
+        .find(|(name, ..)| file.owner.maker == ExtensionSource::BuiltIn && *name == file.name);
     let read = match built_in {
-        Some((_, text)) => Ok(Some((*text).to_owned())),
+        Some((_, text, _)) => Ok(Some((*text).to_owned())),
         None => avocet_config::atomic_file::read(&file.path),
     };
     let text = match read {

@@ -17,12 +17,12 @@ use super::messages::Printer;
 use super::schema::Schema;
 use super::shell_approval::{ApprovalLine, TemplateApproval};
 use super::{Clean, Exit, table};
-use avocet_core::i18n::{LocalizedText, cli as w, common, json_with_text, prompt, session};
+use avocet_core::i18n::{LocalizedText, agents, cli as w, common, json_with_text, prompt, session};
 use avocet_core::protocol::{
-    Decision, Event, JobInfo, ModelMessage, Notice, Observation, Op, Outcome, StepAction, Tier,
-    Topic, TurnOp, TurnOrigin, TurnOutcome,
+    BackgroundAgents, Decision, Event, JobInfo, ModelMessage, Notice, Observation, Op, Outcome,
+    StepAction, Tier, Topic, TurnOp, TurnOrigin, TurnOutcome,
 };
-use avocet_present::subagents;
+use avocet_present::subagents::SubagentProgress;
 use avocet_safety::redact::Redactor;
 
 mod question;
@@ -62,6 +62,8 @@ pub struct HeadlessTurn<'a> {
     /// The folder that the last question offered to trust.
     untrusted: Option<String>,
     jobs: Vec<JobInfo>,
+    agents: SubagentProgress,
+    background: BackgroundAgents,
 }
 
 /// What the turn is doing.
@@ -79,6 +81,8 @@ enum TurnPhase {
     FailedShell,
     /// The model or a script works.
     Work,
+    /// Subagents in the background work: their results are for the model.
+    Agents,
 }
 
 impl TurnPhase {
@@ -117,6 +121,8 @@ impl<'a> HeadlessTurn<'a> {
             approval: None,
             untrusted: None,
             jobs: Vec::new(),
+            agents: SubagentProgress::default(),
+            background: BackgroundAgents::default(),
         }
     }
 
@@ -247,7 +253,8 @@ impl<'a> HeadlessTurn<'a> {
             Event::Rendered { text, .. } => self.on_rendered(text),
             Event::Facts(info) => {
                 self.jobs.clone_from(&info.jobs);
-                vec![]
+                self.background = info.agents;
+                self.follow_agents()
             }
             Event::Page(page) if self.phase == TurnPhase::Page => vec![
                 HeadlessEffect::Out(table::aligned(&page.rows, self.options.printer)),
@@ -255,9 +262,11 @@ impl<'a> HeadlessTurn<'a> {
             ],
             Event::Attached { items, .. } => items.iter().map(attachment_line).collect(),
             Event::TurnStarted { origin, .. } => self.on_turn_started(*origin),
-            Event::SubagentStarted(info) => stderr_line(subagents::started(info)),
-            Event::Subagent { .. }
-            | Event::Steered { .. }
+            Event::SubagentStarted(_) | Event::Subagent { .. } => {
+                let told = self.agents.report(event).map_or_else(Vec::new, stderr_line);
+                self.after_reply(told)
+            }
+            Event::Steered { .. }
             | Event::Delta { .. }
             | Event::ReasoningDelta { .. }
             | Event::CallProgress { .. }
@@ -411,6 +420,14 @@ impl<'a> HeadlessTurn<'a> {
     }
 
     fn on_turn_ended(&mut self, outcome: &TurnOutcome) -> Vec<HeadlessEffect> {
+        let is_done = *outcome == TurnOutcome::Done && matches!(self.stop, Stop::No | Stop::Paused);
+        if is_done && !self.background.is_empty() {
+            self.phase = TurnPhase::Agents;
+            let waits = agents::WAITS.with("n", self.background.running);
+            let waits = Some(waits).filter(|_| self.background.running > 0);
+            let told = waits.map_or_else(Vec::new, stderr_line);
+            return told.into_iter().chain(self.follow_agents()).collect();
+        }
         let mut effects = job_lines(&self.jobs);
         let exit = match (self.stop, outcome) {
             (Stop::Interrupted, _) | (_, TurnOutcome::Cancelled) => Exit::INTERRUPTED,
@@ -451,6 +468,20 @@ impl<'a> HeadlessTurn<'a> {
         effects.extend(self.flush_reply());
         effects.push(HeadlessEffect::End(exit));
         effects
+    }
+
+    /// At the end of a turn: waits for the subagents in the background, whose results the model gets.
+    fn follow_agents(&mut self) -> Vec<HeadlessEffect> {
+        match self.background {
+            _ if self.phase != TurnPhase::Agents => vec![],
+            BackgroundAgents { unread: 1.., .. } if self.stop != Stop::Interrupted => {
+                self.phase = TurnPhase::Work;
+                vec![HeadlessEffect::Send(Op::Turn(TurnOp::ReadResults))]
+            }
+            BackgroundAgents { running: 1.., .. } => vec![],
+            _ if self.stop == Stop::Interrupted => vec![HeadlessEffect::End(Exit::INTERRUPTED)],
+            _ => job_lines(&self.jobs).into_iter().chain(self.finish_with_answer()).collect(),
+        }
     }
 
     fn finish_with_answer(&mut self) -> Vec<HeadlessEffect> {

@@ -16,7 +16,7 @@ use avocet_core::protocol::{
 use avocet_present::changes::changes_page;
 use avocet_present::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
 use avocet_present::outcome::step_started;
-use avocet_present::subagents;
+use avocet_present::subagents::SubagentProgress;
 
 mod effect;
 mod files;
@@ -47,6 +47,7 @@ pub struct PlainSession {
     extensions: Extensions,
     state: PlainState,
     turns: TurnList,
+    agents: SubagentProgress,
     /// The answer so far: what is written, and what waits for the end of its line.
     written_bytes: usize,
     partial_line: String,
@@ -81,6 +82,7 @@ impl PlainSession {
             extensions: Extensions::default(),
             state: PlainState::Starting,
             turns: TurnList::default(),
+            agents: SubagentProgress::default(),
             written_bytes: 0,
             partial_line: String::new(),
             deferred: Vec::new(),
@@ -418,9 +420,10 @@ impl PlainSession {
                 let decision = Decision::Reject { word: None };
                 vec![PlainEffect::Send(Op::Question(QuestionOp::Decide { ask, decision }))]
             }
-            Event::SubagentStarted(info) => vec![self.lines.say(subagents::started(&info))],
-            Event::Subagent { .. }
-            | Event::ArgumentValues(_)
+            Event::SubagentStarted(_) | Event::Subagent { .. } => {
+                self.agents.report(&event).map(|say| self.lines.say(say)).into_iter().collect()
+            }
+            Event::ArgumentValues(_)
             | Event::TerminalReturned { .. }
             | Event::Settings { .. }
             | Event::Sessions { .. }
@@ -445,10 +448,14 @@ impl PlainSession {
         Vec::new()
     }
 
-    /// Trust is asked about while no turn runs; every other question comes from a running turn.
+    /// Trust is asked about while no turn runs, and a subagent in the background may ask then.
     fn on_question_closed(&mut self) -> Vec<PlainEffect> {
         self.state = match &self.state {
             PlainState::Asking(asked) if asked.is_trust() => PlainState::Idle,
+            PlainState::Asking(asked) if asked.is_outside_turn => {
+                self.state = PlainState::Idle;
+                return self.prompt();
+            }
             PlainState::Starting
             | PlainState::Idle
             | PlainState::Working
@@ -539,7 +546,8 @@ impl PlainSession {
 
     fn on_question(&mut self, ask: Ask) -> Vec<PlainEffect> {
         self.leaving = None;
-        let question = PlainQuestion::new(ask, self.lines.lang);
+        let mut question = PlainQuestion::new(ask, self.lines.lang);
+        question.is_outside_turn = matches!(self.state, PlainState::Idle);
         let effects = self.lines_and_prompt(question.lines());
         self.state = PlainState::Asking(Box::new(question));
         effects

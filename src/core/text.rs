@@ -15,6 +15,16 @@ pub use quote::{QuotedWord, command_line, quote, quote_literal, quote_visible};
 pub use repetition::ends_in_repetition;
 pub use sgr::{ProgramColor, ProgramStyle, StyleRuns, without_colors};
 
+/// `812`, `1.2k`, `34k`, `1.2M`.
+pub fn format_count(n: u64) -> String {
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..10_000 => format!("{}.{}k", n / 1_000, n % 1_000 / 100),
+        10_000..1_000_000 => format!("{}k", n / 1_000),
+        _ => format!("{}.{}M", n / 1_000_000, n % 1_000_000 / 100_000),
+    }
+}
+
 /// The text, or its first characters and `…`.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {

@@ -322,6 +322,7 @@ impl Chat {
         self.call.is_none()
             && self.conversation.is_idle()
             && !self.conversation.info().jobs.iter().any(JobInfo::is_running)
+            && self.conversation.info().agents.running == 0
             && (self.is_lost || self.conversation.view.posts.timeline.is_idle())
     }
 

@@ -1,7 +1,7 @@
 //! The steps of a turn as one message that changes: what runs, and what came of it. Pure.
 
 use super::timeline::{PostBody, PostKey, Timeline};
-use avocet_core::i18n::{Lang, chat as w};
+use avocet_core::i18n::{Lang, LocalizedText, chat as w};
 use avocet_core::protocol::{Observation, Outcome, Step};
 use avocet_core::text::{cut, one_line};
 use avocet_present::outcome::step_title;
@@ -24,6 +24,15 @@ impl ProgressPost {
         let line = w::STEP_RUNS.with("step", command(step, lang)).text(lang);
         self.lines.push((step.id.clone(), line));
         self.show(lang, timeline);
+    }
+
+    /// What a subagent does, in the line of its task.
+    pub fn update(&mut self, id: &str, text: &LocalizedText, lang: Lang, timeline: &mut Timeline) {
+        let text = cut(&one_line(&clean(&text.text(lang), TextSource::Text)), MAX_LENGTH);
+        if let Some((_, line)) = self.lines.iter_mut().find(|(known, _)| known == id) {
+            *line = w::STEP_RUNS.with("step", text).text(lang);
+            self.show(lang, timeline);
+        }
     }
 
     pub fn end(&mut self, observation: &Observation, lang: Lang, timeline: &mut Timeline) {

@@ -3,6 +3,7 @@
 use super::FoundModelServer;
 use super::run::Adding;
 use super::state::Session;
+use super::subagent_ops;
 use super::trust::AfterTrust;
 use super::user_input::UserInput;
 use avocet_core::protocol::{
@@ -46,6 +47,9 @@ impl Session {
                 }
                 self.send_report(report)
             }
+            Op::Session(SessionOp::Agent { agent, request }) => {
+                subagent_ops::handle_request(self, &agent, request).await;
+            }
             Op::Session(SessionOp::Job { job }) => self.handle_job(job).await,
             // The loop has ended before.
             Op::Session(SessionOp::Shutdown) => {}
@@ -63,6 +67,7 @@ impl Session {
             TurnOp::SetQueue { texts } => self.set_queue(texts).await,
             TurnOp::Unqueue { id } => self.unqueue(id).await,
             TurnOp::Steer { text } => self.steer(text).await,
+            TurnOp::ReadResults => subagent_ops::read_results(self).await,
             TurnOp::Retry => self.retry().await,
             TurnOp::Undo { turns } => self.undo(turns).await,
             TurnOp::Redo => self.redo().await,

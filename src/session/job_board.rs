@@ -69,13 +69,10 @@ impl JobBoard {
         self.jobs.iter().map(|job| job.info.clone()).collect()
     }
 
-    pub(super) fn push_news(&mut self, line: String) {
-        self.news.push(line);
-    }
-
     /// What the model is told with the next message.
     pub fn take_news(&mut self) -> String {
-        self.news.drain(..).map(|line| format!("\n\n[{line}]")).collect()
+        let news: String = self.news.drain(..).map(|line| format!("\n\n[{line}]")).collect();
+        news + &self.subagents.take_results()
     }
 
     pub(super) fn find(&mut self, id: u64) -> Option<&mut Job> {
@@ -254,7 +251,6 @@ impl JobBoard {
         let (kept, jobs): (Vec<_>, Vec<_>) = all.into_iter().partition(|job| job.kept.is_some());
         self.jobs = kept;
         self.news.clear();
-        self.subagents.stop();
         jobs.iter().for_each(|job| job.cancel.cancel());
         let ended = async {
             for job in jobs {
@@ -262,6 +258,7 @@ impl JobBoard {
             }
         };
         let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
+        self.subagents.stop_all().await;
     }
 }
 

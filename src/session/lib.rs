@@ -87,6 +87,7 @@ mod state;
 mod subagent;
 mod subagent_bounds;
 mod subagent_list;
+mod subagent_ops;
 mod summarizer;
 mod system_prompts;
 mod task_tool;

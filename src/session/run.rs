@@ -12,7 +12,8 @@ use super::state::{self, AfterTurn, RunningTurn, Session};
 use super::trust::AfterTrust;
 use super::turn_messages::{FinishedTurn, TurnMessage};
 use super::{
-    FoundModelServer, Handle, Rescue, SessionConfig, export, hook_ops, pages, permissions, subagent,
+    FoundModelServer, Handle, Rescue, SessionConfig, export, hook_ops, pages, permissions,
+    subagent_ops,
 };
 use crate::context::turn_compaction::longest_words;
 use crate::context::window::ContextUsage;
@@ -161,9 +162,9 @@ impl Session {
                 let _ = reply.send(self.part(&id).await);
             }
             TurnMessage::SettingsNeeded { reply } => {
-                self.reload_settings().await;
+                let news = subagent_ops::turn_news(self).await;
                 // A turn that was stopped does not wait for it.
-                let _ = reply.send(self.turn_update());
+                let _ = reply.send(news);
             }
             TurnMessage::ServerCalled(call) => self.servers.call(*call),
             TurnMessage::ServerCallCancelled(id) => self.servers.cancel_call(id),
@@ -195,7 +196,7 @@ impl Session {
             TurnMessage::StepFinished => self.info.steps += 1,
             // For the turn of a subagent.
             TurnMessage::Spent(_) => {}
-            TurnMessage::Subagent(message) => subagent::handle_message(self, message).await,
+            TurnMessage::Subagent(message) => subagent_ops::handle_message(self, message).await,
             TurnMessage::RefreshExtensions => self.finish_start().await,
             TurnMessage::Hook(news) => hook_ops::handle_news(self, news),
             TurnMessage::ExtensionsScanned { number, looked } => {

@@ -9,8 +9,8 @@ use super::skill_tool::MachineWithSkills;
 use super::state::{self, Session};
 use super::turn_messages::TurnMessage;
 use super::turn_scope::TurnScope;
-use super::turn_update::TurnUpdate;
-use crate::agent::TurnSettings;
+use super::turn_update::{TurnNews, TurnUpdate};
+use crate::agent::{RequestNews, TurnSettings};
 use avocet_safety::Machine;
 
 impl Session {
@@ -46,18 +46,18 @@ impl Session {
 impl TurnScope {
     /// Asks the session. A turn that was stopped does not wait for it, and one that begins has the
     /// current settings.
-    pub(super) async fn changed_settings(&mut self) -> Option<TurnSettings> {
+    pub(super) async fn request_news(&mut self) -> RequestNews {
         if !self.prepared {
-            return None;
+            return RequestNews::default();
         }
         let (reply, answer) = oneshot::channel();
         self.notify(TurnMessage::SettingsNeeded { reply });
-        let update = tokio::select! {
+        let TurnNews { update, results } = tokio::select! {
             biased;
-            () = self.context.cancel.cancelled() => None,
-            answer = answer => answer.ok().flatten(),
+            () = self.context.cancel.cancelled() => TurnNews::default(),
+            answer = answer => answer.unwrap_or_default(),
         };
-        Some(self.take_over(*update?))
+        RequestNews { settings: update.map(|update| self.take_over(*update)), results }
     }
 
     fn take_over(&mut self, update: TurnUpdate) -> TurnSettings {

@@ -404,6 +404,7 @@ pub fn session_info(info: &SessionInfo, responder: &Responder, jobs: &JobBoard) 
         effort: responder.effort_in_use(),
         effort_levels: responder.effort_levels.clone().unwrap_or_default(),
         jobs: jobs.infos(),
+        agents: jobs.subagents.counts(),
         prices: responder.connected.model.prices(),
         ..info.clone()
     }

@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 use super::event_sink::{self, Outbox};
 use super::masked_turn::MaskedTurn;
 use super::recall_tool::answer;
-use super::state::Session;
 use super::subagent_bounds::SubagentBounds;
 use super::subagent_list::{RunningSubagent, SubagentMessage};
 use super::turn_clock::TurnClock;
@@ -51,8 +50,8 @@ pub(super) async fn run_tasks(scope: &mut TurnScope, steps: Vec<ClearedStep>) ->
     let mut all = Vec::new();
     for (step, running) in begun {
         let mut observation = match running {
-            Err(observation) => *observation,
-            Ok(running) => {
+            TaskStart::Failed(observation) | TaskStart::InBackground(observation) => *observation,
+            TaskStart::Running(running) => {
                 let (observation, usage) = running.await.unwrap_or_else(|error| {
                     let why = phrases::BROKE.with("why", error.to_string());
                     (answer(step.judgement(), Err(why)), Usage::default())
@@ -67,58 +66,55 @@ pub(super) async fn run_tasks(scope: &mut TurnScope, steps: Vec<ClearedStep>) ->
     all
 }
 
-/// Follows the subagents of a session. The model reads the result of one that ended in the
-/// background with the next message.
-pub(super) async fn handle_message(session: &mut Session, message: SubagentMessage) {
-    if let Some((news, usage)) = session.jobs.subagents.handle(message) {
-        session.jobs.push_news(news);
-        session.info.usage = session.info.usage.plus(usage);
-        session.run_usage = session.run_usage.plus(usage);
-        session.send_info().await;
-    }
-}
-
 /// Runs one by itself.
 pub(super) async fn run_task(scope: &mut TurnScope, step: ClearedStep) -> Observation {
     let broken = answer(step.judgement(), Err(phrases::NOT_HERE.into()));
     run_tasks(scope, vec![step]).await.pop().unwrap_or(broken)
 }
 
-/// Starts a subagent. What is returned at once is the end of a step that cannot begin, or that goes
-/// on in the background.
-async fn begin(
-    scope: &mut TurnScope,
-    step: &ClearedStep,
-) -> Result<SubagentHandle, Box<Observation>> {
+/// A task after its begin: with its observation, or with what ends with it.
+enum TaskStart {
+    Failed(Box<Observation>),
+    InBackground(Box<Observation>),
+    Running(SubagentHandle),
+}
+
+async fn begin(scope: &mut TurnScope, step: &ClearedStep) -> TaskStart {
     let judged = step.judgement();
     let risk = judged.risk.clone();
     scope.emit(Event::StepStarted { step: judged.step.clone(), risk }).await;
-    let failed = |why| Box::new(answer(judged, Err(why)));
+    let failed = |why| TaskStart::Failed(Box::new(answer(judged, Err(why))));
+    start(scope, judged).await.unwrap_or_else(failed)
+}
+
+/// Starts a subagent.
+async fn start(scope: &mut TurnScope, judged: &Judgement) -> Result<TaskStart, LocalizedText> {
     let Some(ToolTask::Subagent(task)) = &judged.task else {
-        return Err(failed(phrases::NOT_HERE.into()));
+        return Err(phrases::NOT_HERE.into());
     };
-    let definition = definition_of(scope, task).map_err(failed)?;
+    let definition = definition_of(scope, task)?;
     let cancel =
         if task.background { CancellationToken::new() } else { scope.context.cancel.child_token() };
     let (inbox, handle) = turn_channels();
-    let (subagent, info) =
-        Subagent::new(scope, &definition, judged, (inbox, cancel.clone())).map_err(failed)?;
+    let (subagent, info) = Subagent::new(scope, &definition, judged, (inbox, cancel.clone()))?;
     let running = RunningSubagent {
-        agent: info.agent.clone(),
+        info: info.clone(),
         decisions: handle.decisions,
+        steering: handle.steering,
         cancel,
-        is_background: task.background,
+        ended: subagent.relay.ended.clone(),
+        steered: 0,
     };
-    scope.notify(TurnMessage::Subagent(SubagentMessage::Started(running)));
+    scope.notify(TurnMessage::Subagent(SubagentMessage::Started(Box::new(running))));
     scope.emit(Event::SubagentStarted(Box::new(info))).await;
     let prompt = task.prompt.clone();
     if task.background {
         let told = phrases::IN_BACKGROUND.with("name", definition.name.as_str());
         let started = answer(judged, Ok(told.text(Lang::En)));
         tokio::spawn(subagent.run(prompt, judged.clone()));
-        return Err(Box::new(started));
+        return Ok(TaskStart::InBackground(Box::new(started)));
     }
-    Ok(tokio::spawn(subagent.run(prompt, judged.clone())))
+    Ok(TaskStart::Running(tokio::spawn(subagent.run(prompt, judged.clone()))))
 }
 
 fn definition_of(scope: &TurnScope, task: &SubagentTask) -> Result<AgentDefinition, LocalizedText> {
@@ -175,7 +171,9 @@ impl Subagent {
             session: scope.turn_messages.clone(),
             waiting_turn: (!info.background).then(|| scope.context.cancel.clone()),
             tokens: 0,
+            steered: 0,
             changes: Vec::new(),
+            ended: CancellationToken::new(),
         };
         Ok((Subagent { turn, start, relay, events, messages }, info))
     }
@@ -303,7 +301,11 @@ struct Relay {
     /// The user who stops the subagent at a question stops the turn that waits for it.
     waiting_turn: Option<CancellationToken>,
     tokens: u64,
+    /// Messages of the user that it read.
+    steered: usize,
     changes: Vec<Change>,
+    /// Cancelled at its end.
+    ended: CancellationToken,
 }
 
 impl Relay {
@@ -361,6 +363,7 @@ impl Relay {
 
     /// To the frontends, but for the text while it grows.
     async fn pass_event(&mut self, event: Event) {
+        self.steered += usize::from(matches!(event, Event::Steered { .. }));
         let event = match event {
             Event::Asked(ask) => Event::Asked(Box::new(self.with_name(*ask))),
             Event::QuestionClosed { .. }
@@ -368,6 +371,7 @@ impl Relay {
             | Event::TerminalReturned { .. } => event,
             Event::StepStarted { .. }
             | Event::StepFinished(_)
+            | Event::Steered { .. }
             | Event::FilesChanged { .. }
             | Event::Replied(_)
             | Event::Repairing { .. }
@@ -407,21 +411,12 @@ impl Relay {
         }
         let mut observation = answer(judged, Ok(text));
         observation.truncated = last.len() > MAX_RESULT;
-        let why = match finished.map(|ended| &ended.ending) {
-            Some(TurnOutcome::Done) => return observation,
-            None
-            | Some(TurnOutcome::Cancelled | TurnOutcome::Stopped | TurnOutcome::Interrupted) => {
-                observation.outcome = Outcome::Cancelled;
-                observation.exit_code = None;
-                phrases::STOPPED.with("name", self.name.as_str())
-            }
-            Some(TurnOutcome::Error) => phrases::GAVE_UP.with("name", self.name.as_str()),
-            Some(
-                TurnOutcome::Limit { why }
-                | TurnOutcome::Failed { why }
-                | TurnOutcome::Unsent { why },
-            ) => phrases::FAILED.with("name", self.name.as_str()).with("why", why.clone()),
-        };
+        let ending = finished.map_or(&TurnOutcome::Interrupted, |ended| &ended.ending);
+        let Some(why) = ending.agent_failure(&self.name) else { return observation };
+        if let TurnOutcome::Cancelled | TurnOutcome::Stopped | TurnOutcome::Interrupted = ending {
+            observation.outcome = Outcome::Cancelled;
+            observation.exit_code = None;
+        }
         observation.exit_code = observation.exit_code.map(|_| 1);
         observation.stderr = why.text(Lang::En);
         observation.note = Some(why);
@@ -438,10 +433,12 @@ impl Relay {
     fn end(&self, observation: &Observation, usage: Usage) {
         let message = SubagentMessage::Ended {
             agent: self.agent.clone(),
-            name: self.name.clone(),
+            outcome: observation.outcome,
             result: format!("{}\n{}", observation.stderr, observation.stdout).trim().to_owned(),
             usage,
+            steered: self.steered,
         };
         let _ = self.session.send(TurnMessage::Subagent(message));
+        self.ended.cancel();
     }
 }

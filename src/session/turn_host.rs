@@ -15,10 +15,9 @@ use super::turn_room::Preamble;
 use super::turn_scope::TurnScope;
 use super::{script_tool, skill_tool, subagent, task_tool};
 use crate::agent::Steering;
-use crate::agent::TurnSettings;
 use crate::agent::drive::drive;
 use crate::agent::turn::{Turn, TurnResult, TurnStart};
-use crate::agent::{Host, ModelRequest, StepAdvice};
+use crate::agent::{Host, ModelRequest, RequestNews, StepAdvice};
 use crate::context::history::TurnRecord;
 use crate::context::message_size::tools_size;
 use crate::context::request;
@@ -40,8 +39,8 @@ impl Host for TurnScope {
         self.judge.policy_context()
     }
 
-    async fn new_settings(&mut self) -> Option<TurnSettings> {
-        self.changed_settings().await
+    async fn news(&mut self) -> RequestNews {
+        self.request_news().await
     }
 
     async fn call_model(&mut self, request: ModelRequest) -> Result<ModelReply, ModelError> {

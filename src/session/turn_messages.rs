@@ -10,7 +10,7 @@ use super::hook_runner::HookNews;
 use super::job::JobMessage;
 use super::mcp_servers::OutgoingMcpRequest;
 use super::subagent_list::SubagentMessage;
-use super::turn_update::TurnUpdate;
+use super::turn_update::TurnNews;
 use crate::agent::Steering;
 use crate::context::history::TurnRecord;
 use crate::context::window::{ContextUsage, History};
@@ -74,9 +74,9 @@ pub enum TurnMessage {
         id: String,
         reply: oneshot::Sender<Result<String, LocalizedText>>,
     },
-    /// The turn is about to send a request: asks for the settings that changed since the last one.
+    /// The turn is about to send a request: asks for what changed since the last one.
     SettingsNeeded {
-        reply: oneshot::Sender<Option<Box<TurnUpdate>>>,
+        reply: oneshot::Sender<TurnNews>,
     },
     /// A step calls a tool of an MCP server, or gives the call up.
     ServerCalled(Box<OutgoingMcpRequest>),

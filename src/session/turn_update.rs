@@ -23,6 +23,14 @@ impl UnreadSettings {
     }
 }
 
+/// What a running turn hears before a request.
+#[derive(Debug, Default)]
+pub struct TurnNews {
+    pub update: Option<Box<TurnUpdate>>,
+    /// The results of subagents in the background; empty: there are none.
+    pub results: String,
+}
+
 /// The settings of a session, for its running turn.
 pub struct TurnUpdate {
     pub unread: UnreadSettings,

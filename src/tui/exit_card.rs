@@ -2,8 +2,9 @@
 //! it did, and how to go on with it.
 
 use super::state::State;
-use super::{status, text};
-use avocet_core::i18n::{LocalizedText, cli, plural, screen as phrases};
+use super::text;
+use avocet_core::i18n::{LocalizedText, agents, cli, plural, screen as phrases};
+use avocet_core::text::format_count;
 
 /// Its lines; none without a conversation that can be resumed.
 pub fn lines(state: &State) -> Vec<LocalizedText> {
@@ -13,8 +14,8 @@ pub fn lines(state: &State) -> Vec<LocalizedText> {
     }
     let usage = facts.usage;
     let tokens = phrases::STATUS_TOKENS
-        .with("in", status::format_count(usage.input_tokens))
-        .with("out", status::format_count(usage.output_tokens));
+        .with("in", format_count(usage.input_tokens))
+        .with("out", format_count(usage.output_tokens));
     let mut said = match state.display.side_panel.changed_files() {
         0 => tokens,
         files => phrases::EXIT_FILES
@@ -27,5 +28,7 @@ pub fn lines(state: &State) -> Vec<LocalizedText> {
     let title = Some(text::single_line(&facts.title)).filter(|title| !title.is_empty());
     let title = title.map(|title| cli::DOCTOR_LINE.with("text", title));
     let resume = phrases::EXIT_RESUME.with("id", facts.session.as_str());
-    title.into_iter().chain([said, resume]).collect()
+    let stopped = Some(facts.agents.running).filter(|n| *n > 0);
+    let stopped = stopped.map(|n| agents::QUIT_STOPPED.with("n", n));
+    title.into_iter().chain([said]).chain(stopped).chain([resume]).collect()
 }

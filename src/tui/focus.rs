@@ -17,6 +17,8 @@ pub enum Focus {
     Picker,
     /// A queued message.
     Queue,
+    /// A running subagent, while nothing is typed to it.
+    Agents,
     /// The search in the history.
     HistorySearch,
     /// The search in the conversation.
@@ -42,6 +44,8 @@ pub fn focus(state: &State, now: Millis) -> Focus {
         Focus::Page
     } else if state.queue.has_selection() {
         Focus::Queue
+    } else if state.display.agents.selected().is_some() && state.composer.is_empty() {
+        Focus::Agents
     } else if state.composer.history.search.is_some() {
         Focus::HistorySearch
     } else if state.transcript.search_status().is_some() {

@@ -33,6 +33,7 @@ const CONTEXTS: &[(&str, KeyContext)] = &[
     ("running-step", KeyContext::RunningStep),
     ("palette", KeyContext::Palette),
     ("queue", KeyContext::Queue),
+    ("agents", KeyContext::Agents),
     ("history-search", KeyContext::HistorySearch),
     ("search", KeyContext::Search),
     ("search-results", KeyContext::SearchResults),

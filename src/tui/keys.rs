@@ -5,7 +5,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use avocet_core::i18n::{Lang, Phrase, common, input, screen as phrases};
+use avocet_core::i18n::{Lang, Phrase, agents, common, input, screen as phrases};
 
 /// The context of a key. The first context that knows a key wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub enum KeyContext {
     Palette,
     /// A queued message is selected.
     Queue,
+    /// A running subagent is selected.
+    Agents,
     /// During a search in the history.
     HistorySearch,
     /// The query of a search in the conversation.
@@ -234,6 +236,12 @@ pub const KEYS: &[KeyBinding] = &[
     binding(KeyContext::Queue, &[key(Enter)], Accept, input::KEY_QUEUE_EDIT),
     binding(KeyContext::Queue, &[key(KeyCode::Delete), key(Backspace)], KeyAction::Remove, input::KEY_QUEUE_REMOVE),
     binding(KeyContext::Queue, &[key(Esc), ctrl('c')], Close, phrases::KEY_CLOSE),
+
+    binding(KeyContext::Agents, &[key(Up)], Previous, phrases::KEY_PREVIOUS),
+    binding(KeyContext::Agents, &[key(Down)], Next, phrases::KEY_NEXT),
+    binding(KeyContext::Agents, &[key(Enter)], Accept, agents::KEY_WORK),
+    binding(KeyContext::Agents, &[key(Char('x'))], KeyAction::Remove, agents::KEY_STOP),
+    binding(KeyContext::Agents, &[key(Esc), ctrl('c')], Close, phrases::KEY_CLOSE),
 
     binding(KeyContext::Search, &[key(Enter), key(Down)], Next, phrases::KEY_FOUND_NEXT),
     binding(KeyContext::Search, &[shift(Enter), key(Up)], Previous, phrases::KEY_FOUND_PREVIOUS),

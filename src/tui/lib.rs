@@ -21,6 +21,7 @@ pub mod update;
 pub mod view;
 
 mod activity;
+mod agents;
 mod autosave;
 mod backend;
 mod bird;

@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 
 use super::Millis;
 use super::activity::Activity;
+use super::agents::AgentList;
 use super::composer::Composer;
 use super::connect::{Connecting, SetupHandle};
 use super::guard::QuestionGuard;
@@ -130,6 +131,7 @@ pub struct KeySettings {
 /// What is on the screen besides the conversation, and who has the mouse.
 #[derive(Debug)]
 pub struct Display {
+    pub agents: AgentList,
     pub areas: ScreenAreas,
     pub side_panel: SidePanel,
     pub mouse: MouseOwner,
@@ -361,6 +363,7 @@ impl State {
             presence: Presence::new(&around),
             keys: KeySettings { keymap, enter_while_busy: habits.enter_while_busy },
             display: Display {
+                agents: AgentList::default(),
                 areas: ScreenAreas::default(),
                 side_panel: SidePanel::default(),
                 mouse: MouseOwner::default(),
@@ -378,7 +381,8 @@ impl State {
             self.modals.is_question_on_top().then(|| self.guard.next_wakeup(now)).flatten();
         let pictures = self.transcript.pictures_wakeup();
         let quits = self.presence.confirm_quit_until;
-        [spinner, quits, reading, told, listens, pictures, self.modals.next_wakeup()]
+        let agents = self.display.agents.next_wakeup(now);
+        [spinner, agents, quits, reading, told, listens, pictures, self.modals.next_wakeup()]
             .into_iter()
             .flatten()
             .min()

@@ -15,6 +15,7 @@ use super::symbols::{GAUGE_FREE, GAUGE_FULL};
 use super::text;
 use avocet_core::i18n::{Lang, Phrase, common, screen as phrases};
 use avocet_core::protocol::{ContextFill, Mode, Provider, SandboxStatus, SessionInfo};
+use avocet_core::text::format_count;
 
 const GAP: usize = 3;
 
@@ -233,16 +234,6 @@ pub fn folder(cwd: &str) -> String {
     match parts.as_slice() {
         [.., parent, name] => text::single_line(&format!("{parent}/{name}")),
         _ => text::single_line(cwd),
-    }
-}
-
-/// `812`, `1.2k`, `34k`, `1.2M`.
-pub fn format_count(n: u64) -> String {
-    match n {
-        0..1_000 => n.to_string(),
-        1_000..10_000 => format!("{}.{}k", n / 1_000, n % 1_000 / 100),
-        10_000..1_000_000 => format!("{}k", n / 1_000),
-        _ => format!("{}.{}M", n / 1_000_000, n % 1_000_000 / 100_000),
     }
 }
 

@@ -11,9 +11,11 @@ use super::settings_editor;
 use super::state::State;
 use super::time::Millis;
 use avocet_config::BusyInput;
-use avocet_core::i18n::{Lang, input, screen as phrases};
+use avocet_core::i18n::{Lang, agents, input, screen as phrases};
 use avocet_core::prompt::input::{self as line, Intent};
-use avocet_core::protocol::{Mention, Notice, Op, SubmitId, TurnOp};
+use avocet_core::protocol::{
+    AgentRequest, Mention, Notice, Op, SessionOp, SubagentInfo, SubmitId, TurnOp,
+};
 use avocet_present::commands::{self, CommandOutcome, Surface, UiAction};
 
 /// Enter.
@@ -28,6 +30,11 @@ pub fn send_as(state: &mut State, busy: BusyInput, at: Millis) -> Vec<ScreenEffe
     }
     let taken = take_input(state);
     let whole = |text: &str| taken.folds.expand(text);
+    if !taken.display_text.starts_with(['/', '!'])
+        && let Some(agent) = state.display.agents.deselect()
+    {
+        return steer_agent(state, agent, whole(&taken.display_text), at);
+    }
     if let Some(note) = note_line(&taken.display_text) {
         pickers::open_note_places(state, whole(note));
         return vec![ScreenEffect::SaveHistory { line: whole(&taken.display_text), submit: None }];
@@ -90,6 +97,33 @@ fn follow(
     let sends = effects.iter().any(|effect| matches!(effect, ScreenEffect::Send(_)));
     let saved = ScreenEffect::SaveHistory { line, submit: sends.then_some(id) };
     std::iter::once(saved).chain(effects).collect()
+}
+
+/// Sends a message to the selected subagent.
+fn steer_agent(
+    state: &mut State,
+    info: SubagentInfo,
+    text: String,
+    at: Millis,
+) -> Vec<ScreenEffect> {
+    state.presence.show_message(agents::SENT.with("name", info.name), at);
+    let saved = ScreenEffect::SaveHistory { line: text.clone(), submit: None };
+    let request = AgentRequest::Steer { text };
+    let op = Op::Session(SessionOp::Agent { agent: info.agent, request });
+    vec![saved, ScreenEffect::Send(op)]
+}
+
+/// Lets the model go on with the results of subagents in the background, unless the user is at work.
+pub fn read_results(state: &mut State) -> Option<ScreenEffect> {
+    let is_free = !state.activity.is_busy()
+        && state.composer.is_blank()
+        && state.modals.is_empty()
+        && state.queue.is_empty();
+    let is_due = is_free && state.facts.agents.unread > 0;
+    is_due.then(|| {
+        state.facts.agents.unread = 0;
+        ScreenEffect::Send(Op::Turn(TurnOp::ReadResults))
+    })
 }
 
 /// Empties the input, or leaves the draft in it that a command was chosen over.

@@ -98,6 +98,7 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
     // The user's commands and skills may have changed.
     let refresh = ScreenEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions));
     effects.extend(state.palette.take_opened().then_some(refresh));
+    effects.extend(submit::read_results(state));
     effects.extend(title::refresh(state));
     effects
 }
@@ -129,6 +130,7 @@ fn translate_key(state: &State, key: KeyEvent, at: Millis) -> Option<KeyEvent> {
         Focus::Page => &[C::Page, C::Anywhere],
         Focus::Picker => &[C::Palette, C::Anywhere],
         Focus::Queue => &[C::Queue, C::EmptyInput, C::Input, C::Anywhere],
+        Focus::Agents => &[C::Agents, C::EmptyInput, C::Input, C::Anywhere],
         Focus::HistorySearch => &[C::HistorySearch, C::Input, C::Anywhere],
         Focus::TranscriptSearch => &[C::SearchResults, C::Search, C::Anywhere],
         Focus::Palette | Focus::Files => &[C::Palette, C::Input, C::Anywhere],
@@ -167,6 +169,11 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffec
     match focus {
         Focus::Queue => {
             if let Some(effects) = input::queue_key(state, key) {
+                return effects;
+            }
+        }
+        Focus::Agents => {
+            if let Some(effects) = input::agent_key(state, key) {
                 return effects;
             }
         }
@@ -354,6 +361,9 @@ fn interrupt(state: &mut State, leaving: Option<Millis>, at: Millis) -> Vec<Scre
 }
 
 fn stop(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
+    if state.display.agents.deselect().is_some() {
+        return Vec::new();
+    }
     if history::is_second_escape(state, at) {
         pickers::open_turns(state);
         return Vec::new();
@@ -382,10 +392,11 @@ fn enter(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     submit::send(state, at)
 }
 
-/// Up on an empty input selects a queued message; else goes a row up, or back in the history.
+/// Up on an empty input selects a subagent or a queued message; else goes a row up, or back in the history.
 fn up(state: &mut State) -> Vec<ScreenEffect> {
     let lang = state.appearance.lang;
-    if state.composer.is_empty() && state.queue.select_last() {
+    let is_empty = state.composer.is_empty();
+    if is_empty && (state.display.agents.select_last() || state.queue.select_last()) {
         return Vec::new();
     }
     state.composer.up(lang);
@@ -415,7 +426,7 @@ fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> 
             state.composer.history.extend_search(text.lines().next().unwrap_or_default())
         }
         Focus::TranscriptSearch => state.transcript.search_paste(text),
-        Focus::Queue | Focus::Palette | Focus::Files | Focus::Composer => {
+        Focus::Queue | Focus::Agents | Focus::Palette | Focus::Files | Focus::Composer => {
             // Terminals paste nothing where the clipboard holds an image.
             if text.is_empty() {
                 return vec![ScreenEffect::PasteImage];
@@ -495,6 +506,10 @@ fn begin_turn(state: &mut State) {
 #[allow(clippy::too_many_lines, reason = "a row for each event")]
 fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> Vec<ScreenEffect> {
     state.activity.apply(&event, at);
+    state.display.agents.apply(&event, at);
+    if state.composer.is_empty() {
+        state.display.agents.forget_ended();
+    }
     state.transcript.apply(&event);
     state.display.side_panel.apply(&event);
     match event {

@@ -18,7 +18,7 @@ use super::transcript::{Overlays, Stage};
 use super::update::layout::{Layout, bottom_rows, input_width};
 use super::{jobs, text, welcome};
 use avocet_config::BusyInput;
-use avocet_core::i18n::{LocalizedText, common, input, plural, screen as phrases};
+use avocet_core::i18n::{LocalizedText, agents, common, input, plural, screen as phrases};
 
 /// Draws the state, laid out for this frame; returns the links and the pictures on the screen.
 pub fn view(state: &State, layout: &Layout, frame: &mut Frame<'_>, now: Millis) -> Overlays {
@@ -111,7 +111,10 @@ fn draw_main(
 ) -> Option<Position> {
     state.queue.draw(bottom_rows(layout.queue, state.queue.rows()), buf, cx);
     state.suggestions.draw(layout.suggestions, buf, cx);
-    jobs::draw(&state.facts.jobs, layout.jobs, buf, cx);
+    let agents = bottom_rows(layout.jobs, state.display.agents.rows());
+    let jobs = Rect { height: layout.jobs.height - agents.height, ..layout.jobs };
+    jobs::draw(&state.facts.jobs, jobs, buf, cx);
+    state.display.agents.draw(agents, buf, cx);
     if layout.plan.height > 0 {
         state.display.side_panel.draw_plan_row(layout.plan, buf, cx);
     }
@@ -189,9 +192,13 @@ fn draw_input(
         (true, BusyInput::Queue) => phrases::INPUT_HINT_BUSY_QUEUES,
         (false, _) => phrases::INPUT_HINT,
     };
+    let hint = match state.display.agents.selected() {
+        Some(agent) => agents::WRITE_TO.with("name", agent.name.as_str()),
+        None => cx.keymap.with_keys(hint),
+    };
     let style = ComposerStyle {
         theme: cx.theme,
-        hint: &cx.keymap.with_keys(hint).text(cx.lang),
+        hint: &hint.text(cx.lang),
         sigil: panel_sigil(tone, bar, cx),
     };
     let caret = state.composer.draw(inner, buf, &style);
@@ -263,7 +270,11 @@ fn draw_status(
 ) {
     let area = draw_vim_mode(state, layout.status, buf, cx);
     if state.presence.confirm_quit_until.is_some() {
-        let say = text::elide_end(phrases::LEAVE_ASKED.text(cx.lang), area.width.into());
+        let say = match state.facts.agents.running {
+            0 => phrases::LEAVE_ASKED.into(),
+            n => agents::QUIT_STOPS.with("n", n),
+        };
+        let say = text::elide_end(&say.text(cx.lang), area.width.into());
         draw::line(area, buf, 2, area.width.into(), &Line::styled(say, cx.theme.warn));
     } else if let Some(say) = state.omitted_notice() {
         let say = text::elide_end(&say.text(cx.lang), area.width.saturating_sub(3).into());
@@ -297,6 +308,7 @@ fn list_hints(state: &State, focus: Focus) -> Option<&'static [KeyHint]> {
             Some(if stage == Stage::Typing { SEARCH } else { FOUND })
         }
         Focus::Queue => Some(QUEUE),
+        Focus::Agents => Some(AGENTS),
         Focus::Palette if state.palette.can_run() => Some(PALETTE),
         // Enter sends what is typed, not a guess.
         Focus::Palette => PALETTE.get(1..),
@@ -308,6 +320,8 @@ fn list_hints(state: &State, focus: Focus) -> Option<&'static [KeyHint]> {
 /// The useful keys at this moment.
 fn hints(state: &State) -> &'static [KeyHint] {
     match (state.activity.is_busy(), state.composer.is_empty()) {
+        _ if state.display.agents.selected().is_some() => TO_AGENT,
+        (_, true) if !state.display.agents.is_empty() => SELECT_AGENT,
         (true, _) if !state.queue.is_empty() => BUSY_QUEUE,
         (true, true) => &[],
         (true, false) => match state.keys.enter_while_busy {
@@ -330,6 +344,17 @@ const QUEUE: &[KeyHint] = &[
     KeyHint::bound(C::Queue, A::Remove, input::HINT_QUEUE_REMOVE),
     KeyHint::pair(C::Queue, phrases::HINT_MOVE),
     KeyHint::bound(C::Queue, A::Close, phrases::HINT_CLOSE),
+];
+const AGENTS: &[KeyHint] = &[
+    KeyHint::bound(C::Agents, A::Accept, agents::HINT_WORK),
+    KeyHint::bound(C::Agents, A::Remove, agents::HINT_STOP),
+    KeyHint::pair(C::Agents, phrases::HINT_MOVE),
+    KeyHint::bound(C::Agents, A::Close, phrases::HINT_CLOSE),
+];
+const SELECT_AGENT: &[KeyHint] = &[KeyHint::bound(C::Input, A::Up, agents::HINT_AGENTS)];
+const TO_AGENT: &[KeyHint] = &[
+    KeyHint::bound(C::Input, A::Send, agents::HINT_SEND),
+    KeyHint::bound(C::Agents, A::Close, phrases::HINT_CLOSE),
 ];
 const FILES: &[KeyHint] = &[
     KeyHint::bound(C::Palette, A::Accept, input::HINT_TAKE_FILE),

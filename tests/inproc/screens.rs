@@ -22,6 +22,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 
+mod agents;
 mod looks;
 
 /// A screen with a clock of its own.

@@ -1,17 +1,20 @@
 //! Subagents of a session: tasks that a scripted model hands on.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 
 use avocet::config::Paths;
 use avocet::extensions::SearchPath;
 use avocet::i18n::Lang;
-use avocet::model::Scripted;
+use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
-    ApprovalMode, Decision, Event, Observation, Op, Outcome, Question, QuestionOp, SubagentInfo,
-    TurnOp, TurnOutcome,
+    AgentRequest, ApprovalMode, Decision, Event, Observation, Op, Outcome, Question, QuestionOp,
+    SessionOp, SubagentInfo, TurnOp, TurnOutcome,
 };
 use avocet::session::SessionConfig;
 use avocet::session::extensions::ExtensionCache;
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
 use serde_json::json;
 
 use crate::support::talk::{self, DONE, SessionClient, chat, cmd, tool, with_files};
@@ -204,18 +207,195 @@ async fn stopping_the_turn_stops_its_agents() {
     talk.client.close().await;
 }
 
+/// A reply with a task that goes on in the background.
+fn background_task() -> String {
+    tool("task", json!({ "description": "Look", "prompt": "x", "background": true }))
+}
+
+async fn request(talk: &Conversation, agent: &str, request: AgentRequest) {
+    let agent = agent.to_owned();
+    talk.client.send(Op::Session(SessionOp::Agent { agent, request })).await;
+}
+
+fn steer(text: &str) -> AgentRequest {
+    AgentRequest::Steer { text: text.to_owned() }
+}
+
+/// The id of the next agent that begins a step.
+async fn next_step_of_agent(talk: &mut Conversation) -> String {
+    let step = |event: Event| match event {
+        Event::Subagent { agent, happened, .. } => {
+            matches!(*happened, Event::StepStarted { .. }).then_some(agent)
+        }
+        _ => None,
+    };
+    talk.client.next(step).await
+}
+
 #[tokio::test]
-async fn an_agent_in_the_background_tells_its_result_with_the_next_message() {
-    let input = json!({ "description": "Look", "prompt": "x", "background": true });
-    // The model's answer and that of the agent are the same, as either may be the first.
-    let mut talk = start(&[&*tool("task", input), &chat("Seen."), &chat("Seen."), DONE], |_| {});
-    let events = talk.client.turn("go").await;
+async fn the_user_stops_one_agent_and_the_turn_goes_on_with_the_other() {
+    let sleep = cmd("sleep", &["60"]);
+    let mut talk = start(&[&*two_tasks(), &sleep, &sleep, &chat("Looked."), DONE], |_| {});
+    talk.client.submit("wait").await;
+    let first = next_step_of_agent(&mut talk).await;
+    let second = next_step_of_agent(&mut talk).await;
+    request(&talk, &first, AgentRequest::Stop).await;
+    let is_end = |event: Event| is_end_of_agent(&event).then_some(());
+    talk.client.next(is_end).await;
+    request(&talk, &second, AgentRequest::Stop).await;
+    let events = talk.client.until_it_ends().await;
+    let results = observations(&events);
+    assert!(results.iter().all(|seen| seen.outcome == Outcome::Cancelled), "{events:#?}");
+    assert!(results[0].stderr.starts_with("The user stopped the agent"), "{}", results[0].stderr);
+    let ending = |event: &Event| matches!(event, Event::TurnEnded { ending, .. } if *ending == TurnOutcome::Done);
+    assert!(ending(events.last().unwrap()), "the turn itself is not stopped");
+    talk.client.close().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_is_stopped_in_its_question_withdraws_it() {
+    let write = tool("file.write", json!({ "path": "a.txt", "content": "x" }));
+    let mut talk = start(&[&*task("general", "Write it."), &write, DONE], with_files);
+    talk.client.submit("write").await;
+    let (ask, _) = talk.client.next_question().await;
+    request(&talk, "cmd_001", AgentRequest::Stop).await;
+    let events = talk.client.until_it_ends().await;
+    let closed =
+        |event: &Event| matches!(event, Event::QuestionClosed { ask: closed } if *closed == ask);
+    assert!(events.iter().any(closed), "{events:#?}");
+    assert_eq!(observations(&events)[0].outcome, Outcome::Cancelled);
+    assert!(!talk.folder.path().join("a.txt").exists());
+    talk.client.close().await;
+}
+
+#[tokio::test]
+async fn an_agent_reads_a_message_of_the_user_before_its_next_request() {
+    let write = tool("file.write", json!({ "path": "a.txt", "content": "x" }));
+    let mut talk =
+        start(&[&*task("general", "Write it."), &write, &chat("Only read."), DONE], with_files);
+    talk.client.submit("write").await;
+    let (ask, _) = talk.client.next_question().await;
+    request(&talk, "cmd_001", steer("Do not write.")).await;
+    let decision = Decision::Reject { word: None };
+    talk.client.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
+    let events = talk.client.until_it_ends().await;
+    let is_read = |event: &Event| match event {
+        Event::Subagent { happened, .. } => {
+            matches!(&**happened, Event::Steered { text, .. } if text == "Do not write.")
+        }
+        _ => false,
+    };
+    assert!(events.iter().any(is_read), "{events:#?}");
+    assert_eq!(observations(&events)[0].stdout, "Only read.");
+    talk.client.close().await;
+}
+
+#[tokio::test]
+async fn a_message_to_an_agent_that_has_ended_is_answered_with_one_sentence() {
+    let mut talk = start(&[&*task("general", "x"), &chat("Seen."), DONE], |_| {});
+    talk.client.turn("go").await;
+    request(&talk, "cmd_001", steer("Wait.")).await;
+    assert_eq!(talk.client.notice().await.say.text(Lang::En), "This agent has ended.");
+    talk.client.close().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_meets_a_limit_says_so_in_its_result() {
+    let list = cmd("ls", &[]);
+    let other = cmd("ls", &["-a"]);
+    let replies = [&*task("general", "Look."), &list, &other, DONE];
+    let mut talk = start(&replies, |parts| parts.info.max_steps = Some(1));
+    talk.client.submit("look").await;
+    let (ask, question) = talk.client.next_question().await;
+    let Question::Pause { why } = question else { panic!("{question:?}") };
+    assert!(why.text(Lang::En).starts_with("general asks: "), "{}", why.text(Lang::En));
+    let decision = Decision::Reject { word: None };
+    talk.client.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
+    let events = talk.client.until_it_ends().await;
     let [seen] = observations(&events)[..] else { panic!("{events:#?}") };
-    assert!(seen.stdout.contains("background"), "{}", seen.stdout);
-    let has_ended = events.iter().any(is_end_of_agent);
-    if !has_ended {
-        talk.client.next(|event| is_end_of_agent(&event).then_some(())).await;
+    assert_eq!(seen.exit_code, Some(1));
+    assert!(seen.stderr.starts_with("The agent `general` did not finish: "), "{}", seen.stderr);
+    talk.client.close().await;
+}
+
+/// Answers the session and its agents from lists of their own, and keeps what it was sent.
+#[derive(Clone, Default)]
+struct TwoModels {
+    session: Arc<Mutex<VecDeque<String>>>,
+    agents: Arc<Mutex<VecDeque<String>>>,
+    sent: Arc<Mutex<Vec<String>>>,
+}
+
+impl Model for TwoModels {
+    fn name(&self) -> &str {
+        "two"
     }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        let text: Vec<String> = request.messages.iter().map(|it| it.text().into_owned()).collect();
+        let of_agent = text[0].contains("for another agent");
+        let replies = if of_agent { &self.agents } else { &self.session };
+        let reply = replies.lock().unwrap().pop_front().unwrap_or_else(|| chat("Done."));
+        self.sent.lock().unwrap().push(text.join("\n"));
+        futures_util::stream::iter([Ok(Chunk::Text(reply)), Ok(Chunk::Finished(None))]).boxed()
+    }
+}
+
+#[tokio::test]
+async fn a_result_from_the_background_is_read_before_the_next_request() {
+    let models = TwoModels::default();
+    let ask = tool("ask", json!({ "question": "Which?", "choices": ["a", "b"] }));
+    models.session.lock().unwrap().extend([background_task(), ask]);
+    models.agents.lock().unwrap().push_back(chat("The cart is empty."));
+    let model = Arc::new(models.clone());
+    let mut talk = start(&[], move |parts| {
+        parts.model_access.first = talk::connected(model);
+    });
+    talk.client.submit("go").await;
+    let (ask, _) = talk.client.next_question().await;
+    // The turn waits in its question until the agent has ended.
+    talk.client.facts(|facts| facts.agents.unread == 1).await;
+    let decision = Decision::Choose { index: 0 };
+    talk.client.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
+    talk.client.facts(|facts| facts.agents.is_empty()).await;
+    assert_eq!(talk.client.ending().await, TurnOutcome::Done);
+    let sent = models.sent.lock().unwrap().clone();
+    let last = sent.last().unwrap();
+    assert!(last.contains("The agent general (cmd_001) ended:\nThe cart is empty."), "{last}");
+    talk.client.close().await;
+}
+
+#[tokio::test]
+async fn a_turn_starts_for_a_result_only_where_it_is_asked_for_and_none_runs() {
+    // The model's answer and that of the agent are the same, as either may be the first.
+    let seen = chat("Seen.");
+    let mut talk = start(&[&*background_task(), &seen, &seen, DONE], |_| {});
+    let events = talk.client.turn("go").await;
+    let [observation] = observations(&events)[..] else { panic!("{events:#?}") };
+    assert!(observation.stdout.contains("background"), "{}", observation.stdout);
+    talk.client.facts(|facts| facts.agents.running == 0).await;
+    talk.client.send(Op::Turn(TurnOp::ReadResults)).await;
+    talk.client.send(Op::Turn(TurnOp::ReadResults)).await;
+    let has_unread = |event: Event| match event {
+        Event::TurnStarted { text, .. } => Some(text),
+        _ => None,
+    };
+    assert!(talk.client.next(has_unread).await.contains("in the background"));
+    assert_eq!(talk.client.ending().await, TurnOutcome::Done);
+    let facts = talk.client.facts(|facts| facts.agents.is_empty()).await;
+    assert_eq!(facts.turns, 2, "the second request found nothing to read");
+    talk.client.close().await;
+}
+
+#[tokio::test]
+async fn an_agent_in_the_background_that_the_user_stops_starts_nothing() {
+    let ask = tool("ask", json!({ "question": "Which?", "choices": ["a", "b"] }));
+    let mut talk = start(&[&*background_task(), &ask, &ask], |_| {});
+    talk.client.submit("go").await;
+    talk.client.next_question().await;
+    talk.client.send(Op::Turn(TurnOp::Stop)).await;
+    let facts = talk.client.facts(|facts| facts.agents.running == 0).await;
+    assert_eq!(facts.agents.unread, 0);
     talk.client.close().await;
 }
 

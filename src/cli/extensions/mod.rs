@@ -72,7 +72,7 @@ fn file_json(library: &ExtensionLibrary, file: &LoadedFile, lang: Lang) -> Json 
     });
     match &file.state {
         LoadState::Loaded { remarks } => {
-            object["description"] = library.about(file).into();
+            object["description"] = library.about(file).text(lang).into();
             let remarks: Vec<String> = remarks.iter().map(|say| say.text(lang)).collect();
             object["remarks"] = remarks.into();
         }

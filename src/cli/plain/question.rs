@@ -20,6 +20,8 @@ pub struct PlainQuestion {
     flow: QuestionFlow,
     stage: AnswerStage,
     lang: Lang,
+    /// No turn of the session waits for it.
+    pub is_outside_turn: bool,
 }
 
 /// What the next line is read as.
@@ -66,7 +68,7 @@ impl PlainQuestion {
             Question::Form { .. } => AnswerStage::Filling(Vec::new()),
             _ => AnswerStage::Choosing,
         };
-        PlainQuestion { ask, flow, stage, lang }
+        PlainQuestion { ask, flow, stage, lang, is_outside_turn: false }
     }
 
     pub fn id(&self) -> AskId {

@@ -11,9 +11,9 @@ use crate::cli::messages::Printer;
 use crate::cli::schema::Schema;
 use avocet_core::i18n::{Lang, LocalizedText};
 use avocet_core::protocol::{
-    Ask, AskId, Decision, ModelMessage, NoticeLevel, Observation, Outcome, Question, QuestionOp,
-    Reason, Requires, Risk, Step, StepAction, StepQuestion, Submission, TemplateCommand, Tier,
-    TurnOp, TurnOutcome, Usage,
+    Ask, AskId, BackgroundAgents, Decision, ModelMessage, NoticeLevel, Observation, Outcome,
+    Question, QuestionOp, Reason, Requires, Risk, SessionInfo, Step, StepAction, StepQuestion,
+    Submission, TemplateCommand, Tier, TurnOp, TurnOutcome, Usage,
 };
 use avocet_safety::redact::Redactor;
 
@@ -521,4 +521,33 @@ fn a_notice_keeps_its_level() {
         let ran = play(&options(), vec![Event::Notice(notice), ended(TurnOutcome::Done)]);
         assert!(ran.err.starts_with(label), "{}", ran.err);
     }
+}
+
+fn background(running: usize, unread: usize) -> Event {
+    let agents = BackgroundAgents { running, unread };
+    Event::Facts(Box::new(SessionInfo { agents, ..SessionInfo::default() }))
+}
+
+#[test]
+fn a_run_waits_for_its_agents_in_the_background_and_gives_the_model_their_results() {
+    let events = vec![
+        background(1, 0),
+        replied("Started it."),
+        ended(TurnOutcome::Done),
+        background(0, 1),
+        background(0, 0),
+        Event::ReplyStarted,
+        replied("It found two."),
+        ended(TurnOutcome::Done),
+    ];
+    let ran = play(&options(), events);
+    assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "It found two.\n"));
+    assert!(ran.err.contains("Waiting for 1 agent in the background."), "{}", ran.err);
+    assert!(ran.ops.contains(&Op::Turn(TurnOp::ReadResults)), "{:?}", ran.ops);
+
+    // One that was stopped has nothing to read.
+    let events =
+        vec![background(1, 0), replied("Started it."), ended(TurnOutcome::Done), background(0, 0)];
+    let ran = play(&options(), events);
+    assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "Started it.\n"));
 }

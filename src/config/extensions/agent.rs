@@ -7,7 +7,7 @@ use super::yaml::YamlNode;
 use super::{ExtensionFileKind, ExtensionSource, Owner, front_matter, message_at, name, skill};
 use crate::toml_schema::TomlKind::{Choice, List, Text};
 use crate::toml_schema::{self, ListKind, SettingKey, TomlEntry, TomlValue};
-use avocet_core::i18n::{Localize, LocalizedText, agents as phrases, library as w};
+use avocet_core::i18n::{Localize, LocalizedText, Phrase, agents as phrases, library as w};
 use avocet_core::protocol::{ApprovalMode, Effort, reply};
 use avocet_core::text::one_line;
 use avocet_safety::tools::is_known;
@@ -31,10 +31,11 @@ pub struct AgentDefinition {
 pub const GENERAL: &str = "general";
 
 /// What comes with the program, by name.
-pub const BUILT_IN: &[(&str, &str)] = &[
-    ("explore", include_str!("../../../assets/agents/explore.toml")),
-    ("review", include_str!("../../../assets/agents/review.toml")),
-    (GENERAL, include_str!("../../../assets/agents/general.toml")),
+/// The model reads what each says of itself, and the user the sentence.
+pub const BUILT_IN: &[(&str, &str, Phrase)] = &[
+    ("explore", include_str!("../../../assets/agents/explore.toml"), phrases::EXPLORES),
+    ("review", include_str!("../../../assets/agents/review.toml"), phrases::REVIEWS),
+    (GENERAL, include_str!("../../../assets/agents/general.toml"), phrases::DOES_ALL),
 ];
 
 /// The tools that a definition of another program leaves when it only says which it takes away.
@@ -166,7 +167,7 @@ impl AgentDefinition {
     /// Those that come with the program.
     pub fn built_in() -> impl Iterator<Item = (AgentDefinition, PathBuf)> {
         let owner = Owner { maker: ExtensionSource::BuiltIn, project: false };
-        BUILT_IN.iter().filter_map(move |(name, text)| {
+        BUILT_IN.iter().filter_map(move |(name, text, _)| {
             let file = PathBuf::from(format!("{name}.toml"));
             let (agent, _) = read(&file, name, owner, text).ok()?;
             Some((agent, file))
@@ -260,5 +261,8 @@ mod tests {
     fn those_that_come_with_the_program_can_be_used() {
         let names: Vec<String> = AgentDefinition::built_in().map(|(agent, _)| agent.name).collect();
         assert_eq!(names, ["explore", "review", "general"]);
+        for ((agent, _), (.., about)) in AgentDefinition::built_in().zip(BUILT_IN) {
+            assert_eq!(agent.description, about.text(Lang::En), "{}", agent.name);
+        }
     }
 }

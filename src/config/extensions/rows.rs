@@ -1,9 +1,11 @@
 //! Lists the files of a kind, as a page and the command line show them.
 
-use avocet_core::i18n::{Localize, library as w};
+use avocet_core::i18n::{Localize, PhraseValue, library as w};
 use avocet_core::protocol::PageRow;
 
-use super::{ExtensionFileKind, ExtensionLibrary, LoadState, LoadedFile, Owner};
+use super::{
+    ExtensionFileKind, ExtensionLibrary, ExtensionSource, LoadState, LoadedFile, Owner, agent,
+};
 
 impl ExtensionLibrary {
     /// All files of a kind: those in use, by origin, then the others.
@@ -40,8 +42,12 @@ impl ExtensionLibrary {
     }
 
     /// What a file says of itself; empty for one that is not used.
-    pub fn about(&self, file: &LoadedFile) -> String {
+    pub fn about(&self, file: &LoadedFile) -> PhraseValue {
         let name = file.name.as_str();
+        if file.kind == ExtensionFileKind::Agent && file.owner.maker == ExtensionSource::BuiltIn {
+            let built_in = agent::BUILT_IN.iter().find(|(known, ..)| *known == name);
+            return built_in.map_or(PhraseValue::from(""), |(.., about)| (*about).into());
+        }
         let text = match file.kind {
             ExtensionFileKind::Agent => self.agent(name).map(|agent| agent.description.clone()),
             ExtensionFileKind::Bot => self.bot(name).map(|bot| bot.description.clone()),
@@ -50,7 +56,7 @@ impl ExtensionLibrary {
             }
             ExtensionFileKind::Skill => self.skill(name).map(|skill| skill.description.clone()),
         };
-        text.unwrap_or_default()
+        text.unwrap_or_default().into()
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     Image, ModelOffer, Observation, Page, PlanItem, Question, QueuedMessage, Rewind, Risk,
     SessionInfo, SessionRow, SettingRow, Step, StepAction, SubagentInfo, SubmitId, Usage,
 };
-use crate::i18n::{LocalizedText, session};
+use crate::i18n::{LocalizedText, agents, session};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -367,6 +367,22 @@ pub enum TurnOrigin {
     Shell,
     /// A slash command that runs steps, no model.
     Command,
+}
+
+impl TurnOutcome {
+    /// Why the agent of this name has no result; `None`: it has one.
+    pub fn agent_failure(&self, name: &str) -> Option<LocalizedText> {
+        let why = match self {
+            TurnOutcome::Done => return None,
+            TurnOutcome::Cancelled | TurnOutcome::Stopped => agents::STOPPED.into(),
+            TurnOutcome::Interrupted => agents::INTERRUPTED.into(),
+            TurnOutcome::Error => agents::GAVE_UP.into(),
+            TurnOutcome::Limit { why }
+            | TurnOutcome::Failed { why }
+            | TurnOutcome::Unsent { why } => agents::FAILED.with("why", why.clone()),
+        };
+        Some(why.with("name", name))
+    }
 }
 
 /// A complete reply, as it is shown and stored.

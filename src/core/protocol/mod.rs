@@ -102,6 +102,6 @@ pub use session_info::{
 };
 pub use setting::{SettingInput, SettingRow};
 pub use step::{Mode, Requires, Step, StepAction};
-pub use subagent::SubagentInfo;
+pub use subagent::{AgentRequest, BackgroundAgents, SubagentInfo};
 pub use submit_id::{QueuedMessage, SubmitId, SubmitIds};
 pub use usage::Usage;

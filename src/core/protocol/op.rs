@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApprovalMode, AskId, Decision, Effort, JobRequest, McpAction, Mention, Mode, NotePlace, Prompt,
-    StepAction, SubmitId, TypedArgument,
+    AgentRequest, ApprovalMode, AskId, Decision, Effort, JobRequest, McpAction, Mention, Mode,
+    NotePlace, Prompt, StepAction, SubmitId, TypedArgument,
 };
 use crate::i18n::Lang;
 
@@ -44,6 +44,9 @@ pub enum TurnOp {
     /// A message for the running turn, delivered at its next step; an ordinary message if none
     /// runs.
     Steer { text: String },
+    /// Starts a turn that reads the results of subagents that ended in the background; does nothing
+    /// where there are none, or where a turn runs or a question is open.
+    ReadResults,
     /// Sends the last message again; the answer to it is forgotten.
     Retry,
     /// Restores files to their state before the last so many turns that changed any.
@@ -197,6 +200,8 @@ pub enum ExtensionOp {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionOp {
+    /// About a running subagent, by the id of the step that began it.
+    Agent { agent: String, request: AgentRequest },
     /// About the steps that run in the background, or their output.
     Job { job: JobRequest },
     /// Collects a report that requires I/O, then sends it.
@@ -237,6 +242,7 @@ impl Op {
             self,
             Op::Turn(
                 TurnOp::Retry
+                    | TurnOp::ReadResults
                     | TurnOp::Undo { .. }
                     | TurnOp::Redo
                     | TurnOp::RunQueue

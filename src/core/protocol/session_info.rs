@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::budget::SpendLimits;
-use super::{ApprovalMode, Effort, JobInfo, Mode, Prices, Provider, Usage};
+use super::{ApprovalMode, BackgroundAgents, Effort, JobInfo, Mode, Prices, Provider, Usage};
 use crate::i18n::{Lang, LocalizedText, Phrase, context as phrases, sandbox};
 use crate::text;
 
@@ -91,6 +91,9 @@ pub struct SessionInfo {
     /// The steps in the background, and those of them that ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobInfo>,
+    /// The subagents in the background.
+    #[serde(default, skip_serializing_if = "BackgroundAgents::is_empty")]
+    pub agents: BackgroundAgents,
     /// How full the context is, and how much a message may add.
     #[serde(skip)]
     pub context: ContextFill,

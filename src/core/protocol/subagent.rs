@@ -24,3 +24,36 @@ pub struct SubagentInfo {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
 }
+
+impl SubagentInfo {
+    /// The number by which commands name it: that of its step.
+    pub fn number(&self) -> &str {
+        let id = self.agent.as_str();
+        id.rsplit('_').next().unwrap_or(id).trim_start_matches('0')
+    }
+}
+
+/// The subagents in the background of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackgroundAgents {
+    pub running: usize,
+    /// Those that ended by themselves, and whose results the model has not read.
+    pub unread: usize,
+}
+
+impl BackgroundAgents {
+    pub fn is_empty(&self) -> bool {
+        *self == BackgroundAgents::default()
+    }
+}
+
+/// What the user asks of a running subagent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentRequest {
+    Stop,
+    /// A message, which it reads before its next request.
+    Steer {
+        text: String,
+    },
+}

@@ -28,6 +28,7 @@ impl ChatConversation {
             Event::Replied(message) => self.view.on_reply(&message),
             Event::StepStarted { step, .. } => self.view.on_step_started(&step),
             Event::StepFinished(observation) => self.view.on_observation(&observation),
+            Event::SubagentStarted(_) | Event::Subagent { .. } => self.view.on_agent(&event),
             Event::Asked(ask) => return self.view.ask(*ask).into_iter().collect(),
             Event::QuestionClosed { ask } => self.view.close_question(ask),
             Event::TurnEnded { ending, .. } => return self.on_turn_ended(&ending),

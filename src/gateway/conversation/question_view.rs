@@ -22,6 +22,8 @@ pub struct QuestionView {
     has_file: bool,
     /// How it was answered, and by whom.
     answered: Option<(LocalizedText, String)>,
+    /// No turn of the session waits for it.
+    pub is_outside_turn: bool,
 }
 
 /// What comes of an answer: a step to the session, or a sentence for the user.
@@ -40,6 +42,7 @@ impl QuestionView {
             post,
             shown_by: file.into_iter().collect(),
             has_file,
+            is_outside_turn: false,
             answered: None,
         }
     }

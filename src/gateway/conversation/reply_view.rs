@@ -17,9 +17,10 @@ use super::question_view::{AnswerResult, QuestionView};
 use super::speaker::Speaker;
 use avocet_core::i18n::{chat as w, common, linear, session as s};
 use avocet_core::protocol::{
-    Ask, AskId, Decision, Image, ModelMessage, Observation, Outcome, Question, Step, TurnOrigin,
-    TurnOutcome,
+    Ask, AskId, Decision, Event, Image, ModelMessage, Observation, Outcome, Question, Step,
+    TurnOrigin, TurnOutcome,
 };
+use avocet_present::subagents::SubagentProgress;
 use avocet_safety::sanitize::{TextSource, clean};
 
 /// Lines of output of a step that the user asked for.
@@ -42,6 +43,7 @@ pub struct ReplyView {
     origin: TurnOrigin,
     pub reply: Option<LiveReply>,
     progress: ProgressPost,
+    agents: SubagentProgress,
     shows_steps: bool,
     /// The name of the file whose turn runs.
     requested_file: Option<String>,
@@ -58,6 +60,7 @@ impl ReplyView {
             origin: TurnOrigin::Typed,
             reply: None,
             progress: ProgressPost::default(),
+            agents: SubagentProgress::default(),
             shows_steps,
             requested_file: None,
             has_admin: false,
@@ -154,6 +157,20 @@ impl ReplyView {
         }
     }
 
+    /// The row of its task says what a subagent does; one in the background ends with its result.
+    pub fn on_agent(&mut self, event: &Event) {
+        let Some(line) = self.agents.apply(event) else { return };
+        let lang = self.posts.lang();
+        let has_ended = !line.is_running();
+        if self.shows_steps && !has_ended {
+            self.progress.update(&line.info.agent, &line.text(), lang, &mut self.posts.timeline);
+        }
+        if has_ended && line.info.background {
+            let ended = line.ended();
+            self.posts.say(ended);
+        }
+    }
+
     pub fn on_observation(&mut self, observation: &Observation) {
         let lang = self.posts.lang();
         match observation.outcome {
@@ -245,7 +262,8 @@ impl ReplyView {
         }
         self.progress.close(&mut self.posts.timeline);
         let question = ChatQuestion::new(ask, nonce(), self.asker.clone());
-        let open = QuestionView::open(question, self.has_admin, &mut self.posts);
+        let mut open = QuestionView::open(question, self.has_admin, &mut self.posts);
+        open.is_outside_turn = self.is_idle();
         self.state = ChatState::Asking(Box::new(open));
         None
     }
@@ -255,7 +273,8 @@ impl ReplyView {
             && open.question.id() == ask
         {
             open.close(&mut self.posts);
-            self.state = ChatState::Working;
+            let is_idle = open.is_outside_turn;
+            self.state = if is_idle { ChatState::Idle } else { ChatState::Working };
         }
     }
 

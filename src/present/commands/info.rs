@@ -2,10 +2,12 @@
 
 use super::{ChatAction, CommandContext, CommandOutcome, PageRow, Surface, UiAction};
 use avocet_core::i18n::{
-    Localize, LocalizedText, PhraseValue, commands as w, common, mcp_pages, screen, session,
+    Localize, LocalizedText, PhraseValue, agents as agents_words, commands as w, common, mcp_pages,
+    screen, session,
 };
 use avocet_core::protocol::{
-    Effort, ExtensionOp, McpAction, Notice, Op, Report, RuleOp, SessionInfo, SessionOp,
+    AgentRequest, Effort, ExtensionOp, McpAction, Notice, Op, Report, RuleOp, SessionInfo,
+    SessionOp,
 };
 
 pub(super) fn help(_: &CommandContext<'_>, topic: &str) -> CommandOutcome {
@@ -40,8 +42,29 @@ pub(super) fn lsp(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
     CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::LanguageServers }))
 }
 
-pub(super) fn agents(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Agents }))
+/// The definitions, or what the user asks of an agent that runs.
+pub(super) fn agents(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
+    let (verb, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    let (number, text) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
+    let request = match verb {
+        "" => {
+            let report = Report::Agents;
+            return CommandOutcome::Send(Op::Session(SessionOp::Report { report }));
+        }
+        "stop" if text.is_empty() => Some(AgentRequest::Stop),
+        "tell" if !text.is_empty() => Some(AgentRequest::Steer { text: text.to_owned() }),
+        _ => None,
+    };
+    match request.zip(number.parse::<u64>().ok()) {
+        Some((request, number)) => {
+            let agent = format!("cmd_{number:03}");
+            CommandOutcome::Send(Op::Session(SessionOp::Agent { agent, request }))
+        }
+        None => {
+            let say = agents_words::USAGE.with("found", super::shorten(words));
+            CommandOutcome::Say(Notice::error(say))
+        }
+    }
 }
 
 pub(super) fn mcp(_: &CommandContext<'_>, words: &str) -> CommandOutcome {

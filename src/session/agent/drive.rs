@@ -3,8 +3,8 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::Host;
 use super::turn::{SideEffect, Turn, TurnAction, TurnInput, TurnResult};
+use super::{Host, ModelRequest, RequestNews};
 use avocet_core::i18n::{Localize, agent as phrases};
 use avocet_core::protocol::{Truncation, TurnOutcome, Usage};
 use avocet_model::{ModelError, ModelReply};
@@ -24,8 +24,8 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
         apply_side_effects(turn.take_side_effects(), calls, host).await;
         input = match action {
             TurnAction::Call(call) => {
-                if let Some(new) = host.new_settings().await {
-                    input = TurnInput::SettingsChanged(new);
+                if let Some(news) = news_before(&call, host).await {
+                    input = TurnInput::News(news);
                     continue;
                 }
                 let answer = tokio::select! {
@@ -70,6 +70,13 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
             }
         };
     }
+}
+
+/// What is new, if the model hears it with this call: what was added to a reply that is asked for
+/// again would be dropped with it.
+async fn news_before(call: &ModelRequest, host: &mut impl Host) -> Option<RequestNews> {
+    let news = if call.repair { RequestNews::default() } else { host.news().await };
+    (news != RequestNews::default()).then_some(news)
 }
 
 /// With `calls`, the model is called next, and the events go out together with that call.

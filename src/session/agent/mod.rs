@@ -30,6 +30,15 @@ pub struct TurnSettings {
     pub is_small_model: bool,
 }
 
+/// What a running turn hears before a request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RequestNews {
+    /// What changed in the settings; `None`: nothing.
+    pub settings: Option<TurnSettings>,
+    /// What the model reads of subagents that ended in the background.
+    pub results: String,
+}
+
 /// A message to the running turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steering {
@@ -54,9 +63,9 @@ pub trait Host: Send {
     /// The current context for judging steps; the policy may have changed since the last one.
     fn policy_context(&mut self) -> PolicyContext<'_>;
 
-    /// What changed in the settings since the last request; `None`: nothing.
-    fn new_settings(&mut self) -> impl Future<Output = Option<TurnSettings>> + Send {
-        async { None }
+    /// What is new since the last request.
+    fn news(&mut self) -> impl Future<Output = RequestNews> + Send {
+        async { RequestNews::default() }
     }
 
     /// Calls the model with the messages since the turn began. Streams to the surfaces itself;

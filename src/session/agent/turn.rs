@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{ModelRequest, TurnSettings};
+use super::{ModelRequest, RequestNews, TurnSettings};
 use crate::agent::{Steering, StepAdvice};
 use crate::context::history::TurnRecord;
 use avocet_core::i18n::{Localize, LocalizedText, agent as phrases};
@@ -84,8 +84,8 @@ impl TurnStart {
 #[derive(Debug)]
 pub enum TurnInput {
     Begin,
-    /// Settings changed before a request was sent.
-    SettingsChanged(TurnSettings),
+    /// Something is new before a request was sent.
+    News(RequestNews),
     Replied(Result<ModelReply, ModelError>),
     /// Another model answers now. `usage`: what the refused answer cost.
     FellBack {
@@ -268,9 +268,12 @@ impl Turn {
     pub fn next(&mut self, input: TurnInput, cx: PolicyContext<'_>) -> TurnAction {
         match input {
             TurnInput::Begin => self.call_model(),
-            TurnInput::SettingsChanged(new) => {
-                self.take_over(new);
-                self.call_model()
+            TurnInput::News(RequestNews { settings, results }) => {
+                settings.into_iter().for_each(|new| self.take_over(new));
+                match results.trim() {
+                    "" => self.call_model(),
+                    results => self.go_on(results),
+                }
             }
             TurnInput::Replied(Ok(answer)) => self.handle_reply(answer, cx),
             TurnInput::Replied(Err(ModelError::NoTools { .. })) if self.transcript.use_json() => {

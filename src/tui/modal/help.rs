@@ -171,6 +171,7 @@ const PLACES: &[(KeyContext, Phrase)] = &[
     (KeyContext::Question, phrases::PLACE_QUESTION),
     (KeyContext::Palette, phrases::PLACE_PALETTE),
     (KeyContext::Queue, avocet_core::i18n::input::PLACE_QUEUE),
+    (KeyContext::Agents, avocet_core::i18n::agents::PLACE_AGENTS),
     (KeyContext::HistorySearch, avocet_core::i18n::input::PLACE_SEARCH),
     (KeyContext::Search, phrases::PLACE_SEARCH),
     (KeyContext::SearchResults, phrases::PLACE_FOUND),

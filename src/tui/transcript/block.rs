@@ -10,16 +10,17 @@ use super::diff::is_diff;
 use super::highlight::{self, HighlightCache, Snippet};
 use super::markdown::{self, CodeLines};
 use super::paragraph::{
-    Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_sentence,
+    Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_sentence, with_prefix,
 };
 use super::step::{Fold, StepBlock};
 use super::text::{StreamingText, TextPart, TextSyntax};
 use super::time::{self, ArrivalTime};
+use super::turn_end::{layout_turn_end, truncation_phrase};
 use super::{page, plan};
 use crate::picture::{PictureSize, picture_size};
 use crate::theme::Theme;
 use crate::{symbols, text};
-use avocet_core::i18n::{LocalizedText, common, screen, session};
+use avocet_core::i18n::{LocalizedText, screen};
 use avocet_core::protocol::{
     AttachmentInfo, AttachmentSize, Image, Notice, NoticeLevel, PageRow, PlanItem, Truncation,
     TurnOrigin, TurnOutcome, Usage,
@@ -27,14 +28,14 @@ use avocet_core::protocol::{
 
 /// Columns before the text of every block, where its mark is.
 pub(super) const GUTTER: usize = 2;
+/// What is before the marks in the work of a subagent.
+const NESTED: &str = "  ";
 /// A message of more lines, or of more bytes, is folded to this many rows.
 const LONG_MESSAGE: usize = 24;
 const LONG_MESSAGE_BYTES: usize = 8_000;
 const FOLDED_MESSAGE: usize = 12;
 /// Rows of running reasoning.
 const THOUGHT: usize = 3;
-/// A turn shorter than this that used no tokens does not show its duration.
-const CHEAP_MS: u64 = 1_000;
 /// Bytes at the end of running reasoning that are read for those rows.
 const THOUGHT_TAIL: usize = 2048;
 
@@ -49,6 +50,8 @@ pub(super) struct Block {
     pub changes: u32,
     /// Rows of each part, as far as they are counted.
     pub heights: Vec<Height>,
+    /// What happened in the turn of the subagent that works on the task.
+    pub nested: Vec<Block>,
 }
 
 /// Rows of one part for one layout.
@@ -136,7 +139,10 @@ pub(super) enum AnswerState {
 
 impl Block {
     pub fn new(body: BlockBody, time: ArrivalTime) -> Block {
-        Block { body, arrival: time, fold: Fold::Auto, changes: 0, heights: Vec::new() }
+        let heights = Vec::new();
+        let nested = Vec::new();
+
+        Block { body, arrival: time, fold: Fold::Auto, changes: 0, heights, nested }
     }
 
     /// The number of parts that are laid out separately.
@@ -245,7 +251,7 @@ impl Block {
             }
             BlockBody::Reasoning { text, done } => layout_reasoning(text, *done, cx),
             BlockBody::ScriptMessage { role, text } => layout_first_line(role, text, cx),
-            BlockBody::Step(step) => step.layout(self.fold, cx),
+            BlockBody::Step(step) => self.layout_step(step, self.fold, cx),
             BlockBody::Notice(notice) => layout_notice(notice, cx),
             BlockBody::Retry { attempt, of, wait_ms, why } => {
                 let say = screen::RETRYING
@@ -272,6 +278,37 @@ impl Block {
             BlockBody::Page { title, rows } => page::layout(title, rows, cx),
             BlockBody::Plan(items) => plan::layout(items, self.fold, cx),
         }
+    }
+
+    /// A step; that of a task that is unfolded has below it what its agent did.
+    fn layout_step(&self, step: &StepBlock, fold: Fold, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+        let elapsed_ms = match self.arrival {
+            ArrivalTime::SinceStart(at) if step.agent.is_some() => cx.now.saturating_sub(at),
+            _ => cx.elapsed_ms,
+        };
+        let mut rows = step.layout(fold, &LayoutContext { elapsed_ms, ..*cx });
+        if step.agent.is_some() && step.is_open(fold) {
+            let width = cx.width.saturating_sub(NESTED.len() + 2).max(1);
+            let cx = LayoutContext { width, highlights: None, ..*cx };
+            rows.extend(self.nested.iter().flat_map(|block| block.layout_nested(&cx)));
+        }
+        rows
+    }
+
+    /// All its parts, with its mark before them.
+    fn layout_nested(&self, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+        let rows = (0..self.parts()).flat_map(|part| self.layout(part, cx));
+        let mut mark = self.mark(cx);
+        let row = |row| {
+            let mark = mark.take().unwrap_or_else(|| Span::raw(" "));
+            with_prefix(&[Span::raw(NESTED), mark, Span::raw(" ")], row)
+        };
+        rows.map(row).collect()
+    }
+
+    /// Whether a subagent works on it.
+    pub fn is_of_agent(&self, agent: &str) -> bool {
+        matches!(&self.body, BlockBody::Step(step) if step.agent.is_some() && step.id == agent)
     }
 
     /// The code of a part, if it has a language and is not painted yet.
@@ -311,7 +348,7 @@ impl Block {
     pub fn layout_unfolded(&self, part: usize, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         match &self.body {
             BlockBody::Step(step) if step.is_running() => Vec::new(),
-            BlockBody::Step(step) => step.layout(Fold::Open, cx),
+            BlockBody::Step(step) => self.layout_step(step, Fold::Open, cx),
             BlockBody::Reasoning { text, .. } | BlockBody::ScriptMessage { text, .. } => {
                 layout_text(text, part, cx.theme.dim, cx)
             }
@@ -543,53 +580,4 @@ fn layout_notice(notice: &Notice, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         rows.extend(layout_labelled(label, indent, &cx.localize(hint), theme.dim, cx));
     }
     rows
-}
-
-/// Short turns end without a line; all others show their outcome, duration and cost.
-fn layout_turn_end(
-    outcome: &TurnOutcome,
-    usage: &Usage,
-    elapsed_ms: u64,
-    cx: &LayoutContext<'_>,
-) -> Vec<StyledRow> {
-    let theme = cx.theme;
-    let (say, style): (Option<LocalizedText>, Style) = match outcome {
-        TurnOutcome::Done | TurnOutcome::Error => (None, theme.dim),
-        TurnOutcome::Cancelled | TurnOutcome::Stopped => (Some(common::STOPPED.into()), theme.dim),
-        TurnOutcome::Limit { why } => {
-            (Some(screen::ENDED_LIMIT.with("why", why.clone())), theme.warn)
-        }
-        TurnOutcome::Unsent { why } => (Some(why.clone()), theme.text),
-        TurnOutcome::Interrupted => {
-            let why = session::INTERRUPTED;
-            (Some(screen::ENDED_FAILED.with("why", why)), theme.text)
-        }
-        TurnOutcome::Failed { why } => {
-            (Some(screen::ENDED_FAILED.with("why", why.clone())), theme.text)
-        }
-    };
-    let mut rows = say.map_or_else(Vec::new, |say| layout_sentence(&say, style, cx));
-    let mut cost = screen::ENDED_AFTER.with("time", time::duration_text(elapsed_ms));
-    if usage.input_tokens + usage.output_tokens > 0 {
-        let word = if usage.estimated { screen::ENDED_ABOUT } else { screen::ENDED_COST };
-        cost = word
-            .with("time", time::duration_text(elapsed_ms))
-            .with("input", time::group_digits(usage.input_tokens))
-            .with("output", time::group_digits(usage.output_tokens));
-    }
-    // A turn without cost shows none.
-    if elapsed_ms >= CHEAP_MS || usage.input_tokens + usage.output_tokens > 0 {
-        rows.extend(layout_sentence(&cost, theme.dim, cx));
-    }
-    rows
-}
-
-fn truncation_phrase(truncation: Truncation) -> avocet_core::i18n::Phrase {
-    match truncation {
-        Truncation::Cancelled => screen::CUT_CANCELLED,
-        Truncation::Broken => screen::CUT_BROKEN,
-        Truncation::Length => screen::CUT_LENGTH,
-        Truncation::Filtered => screen::CUT_FILTERED,
-        Truncation::Repeated => screen::CUT_REPEATED,
-    }
 }

@@ -16,11 +16,13 @@ use avocet_core::protocol::{
     Requires, Risk, Step as Proposed, StepAction, StepQuestion, Tier, Truncation, TurnOrigin,
     TurnOutcome, Usage,
 };
-use avocet_present::subagents::SubagentProgress;
+use avocet_present::subagents::SubagentLine;
 use avocet_safety::sanitize::{Cleaner, TextSource};
 
 /// Turns shorter than this end without a line of their own.
 const LONG_TURN_MS: u64 = 20_000;
+/// The most blocks that are kept of the work of a subagent.
+const MAX_NESTED: usize = 400;
 
 /// The blocks, and those that still grow.
 #[derive(Debug, Default)]
@@ -37,7 +39,6 @@ pub(super) struct TranscriptBuilder {
     approved_ahead: Vec<String>,
     /// Blocks from this index on were removed or replaced.
     removed_from: Option<usize>,
-    subagents: SubagentProgress,
     /// The time of the current event.
     pub now: ArrivalTime,
     pub show_thinking: ShowThinking,
@@ -54,8 +55,8 @@ struct Stream {
     cleaner: Cleaner,
 }
 
-/// The step that began a subagent says what it does; a step of it that the user was asked about is
-/// shown to its end.
+/// The block of its task says what a subagent does, and has in it all that happened; a step of it that
+/// the user was asked about is shown by itself too, to its end.
 fn show_subagent(builder: &mut TranscriptBuilder, event: &Event) {
     if let Event::StepStarted { step, .. } = event.of_any_agent()
         && builder.find(&step.id).is_some()
@@ -67,11 +68,37 @@ fn show_subagent(builder: &mut TranscriptBuilder, event: &Event) {
     {
         builder.finish_step(observation);
     }
-    let Some(line) = builder.subagents.apply(event) else { return };
-    let text = line.text();
-    let agent = line.agent.clone();
-    if let Some((_, StepBlock { state: StepState::Running(tail), .. })) = builder.find(&agent) {
-        tail.status = Some(text);
+    if let Event::SubagentStarted(info) = event
+        && let Some((_, step)) = builder.find(&info.agent)
+    {
+        step.agent = Some(Box::new(SubagentLine::new(info)));
+    }
+    let Event::Subagent { agent, tokens, happened } = event else { return };
+    let TranscriptBuilder { now, show_thinking, .. } = *builder;
+    let of_agent = |block: &&mut Block| block.is_of_agent(agent);
+    let Some(block) = builder.blocks.iter_mut().rev().find(of_agent) else { return };
+    let blocks = std::mem::take(&mut block.nested);
+    let mut nested = TranscriptBuilder { blocks, now, ..TranscriptBuilder::new(show_thinking) };
+    nested.apply(happened);
+    // Each of its steps has a row.
+    let last = nested.blocks.len().saturating_sub(1);
+    step_groups::unfold(&mut nested.blocks, last);
+    nested.blocks.drain(..nested.blocks.len().saturating_sub(MAX_NESTED));
+    block.nested = nested.blocks;
+    block.mark_changed();
+    if let BlockBody::Step(step) = &mut block.body {
+        step.agent.iter_mut().for_each(|line| line.apply(*tokens, happened));
+    }
+}
+
+/// A subagent of an earlier run does not work any more.
+fn interrupt_subagents(blocks: &mut [Block]) {
+    for block in blocks {
+        if let BlockBody::Step(step) = &mut block.body
+            && let Some(agent) = &mut step.agent
+        {
+            agent.end.get_or_insert((TurnOutcome::Interrupted, 0));
+        }
     }
 }
 
@@ -158,6 +185,7 @@ impl TranscriptBuilder {
     /// Prepends an earlier conversation; returns the number of its blocks.
     pub fn prepend(&mut self, mut builder: TranscriptBuilder) -> usize {
         builder.close_streams(None);
+        interrupt_subagents(&mut builder.blocks);
         let count = builder.blocks.len();
         if !self.blocks.iter().any(|block| matches!(block.body, BlockBody::UserMessage { .. })) {
             self.suggestions = builder.suggestions;
@@ -413,6 +441,7 @@ impl TranscriptBuilder {
                     asked,
                     run: StepRun::default(),
                     state,
+                    agent: None,
                 };
                 self.push(BlockBody::Step(Box::new(step)));
             }

@@ -181,7 +181,16 @@ pub(super) fn layout(
 }
 
 fn context(theme: &Theme, lang: Lang, width: usize) -> LayoutContext<'_> {
-    LayoutContext { theme, lang, steps_key: "", width, elapsed_ms: 0, cell: None, highlights: None }
+    LayoutContext {
+        theme,
+        lang,
+        steps_key: "",
+        width,
+        elapsed_ms: 0,
+        now: 0,
+        cell: None,
+        highlights: None,
+    }
 }
 
 fn parse(text: &str, before: &str) -> Vec<LineShape> {

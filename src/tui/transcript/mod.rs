@@ -45,6 +45,7 @@ mod step_run;
 mod step_summary;
 mod text;
 mod time;
+mod turn_end;
 mod viewport;
 
 pub use diff_view::{DiffForm, DiffView, language_of};
@@ -289,7 +290,6 @@ impl Transcript {
     pub fn fit(&mut self, area: Rect, options: &DrawOptions<'_>) {
         let width = area.width;
         let height = area.height;
-
         if width == 0 || height == 0 {
             return;
         }
@@ -307,7 +307,7 @@ impl Transcript {
             clock: options.clock,
             cell: options.cell,
         };
-        self.row_cache.begin_frame(setting, options.elapsed_ms);
+        self.row_cache.begin_frame(setting, options.elapsed_ms, self.builder.now);
         self.builder.freeze_finished();
         if narrower {
             self.deselect();
@@ -348,7 +348,6 @@ impl Transcript {
         let room = usize::from(area.height);
         let mut shown = Vec::with_capacity(room);
         let mut parts = Vec::new();
-
         let mut place = position;
         let blocks = &mut self.builder.blocks;
         while shown.len() < room && place.block < blocks.len() {
@@ -374,7 +373,6 @@ impl Transcript {
         let area = self.drawn_rows.0;
         let mut y = area.y;
         let mut links = Vec::new();
-
         for (place, rows) in &self.drawn_parts {
             let below = Rect { y, height: area.bottom() - y, ..area };
             y = self.draw_part(*place, rows, below, buf, &mut links);
@@ -563,6 +561,18 @@ impl Transcript {
     }
 }
 
+/// Unfolds or folds what a subagent did, and shows it.
+pub fn toggle_agent(transcript: &mut Transcript, agent: &str) {
+    let blocks = &mut transcript.builder.blocks;
+    let at = blocks.iter().rposition(|block| block.is_of_agent(agent));
+    if let Some((at, block)) = at.and_then(|at| Some((at, blocks.get_mut(at)?)))
+        && block.toggle()
+    {
+        let row = blank_rows_before(blocks, (at, 0));
+        transcript.scroll_to(RowPosition { block: at, part: 0, row });
+    }
+}
+
 /// The range of parts that an event may change.
 fn first_changed_part(blocks: &[block::Block], event: &Event) -> (usize, usize) {
     let turn =
@@ -573,7 +583,8 @@ fn first_changed_part(blocks: &[block::Block], event: &Event) -> (usize, usize) 
             Some(last) => (blocks.len() - 1, last.unfolded_part_count().saturating_sub(1)),
             None => (0, 0),
         },
-        Event::Cleared | Event::Rewound { .. } => (0, 0),
+        // A task in the background may be of an earlier turn.
+        Event::Cleared | Event::Rewound { .. } | Event::Subagent { .. } => (0, 0),
         _ => (turn().unwrap_or_default(), 0),
     }
 }

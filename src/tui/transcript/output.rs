@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-use ratatui::text::{Line, Span};
+use ratatui::text::Span;
 
 use super::paragraph::{
     Break, LayoutContext, Paragraph, StyledRow, bar_prefixes, layout_sentence, with_prefix,
 };
 use super::time;
 use super::{diff, diff_view};
-use crate::text::{self, GAP, width};
-use avocet_core::i18n::{LocalizedText, screen};
+use crate::text::{GAP, width};
+use avocet_core::i18n::screen;
 use avocet_core::text::StyleRuns;
 use avocet_present::outcome;
 use avocet_safety::sanitize::{Cleaner, clean_styled, is_binary};
@@ -30,13 +30,11 @@ const LINE: usize = 2_000;
 pub(super) struct Tail {
     cleaner: Cleaner,
     text: String,
-    /// What the step says of itself in place of its output.
-    pub status: Option<LocalizedText>,
 }
 
 impl Default for Tail {
     fn default() -> Tail {
-        Tail { cleaner: Cleaner::with_styles(), text: String::new(), status: None }
+        Tail { cleaner: Cleaner::with_styles(), text: String::new() }
     }
 }
 
@@ -55,10 +53,6 @@ impl Tail {
     }
 
     pub fn layout(&self, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
-        if let Some(status) = &self.status {
-            let said = text::elide_end(&text::single_line(&status.text(cx.lang)), cx.prose_width());
-            return vec![Line::styled(said, cx.theme.dim).into()];
-        }
         if is_binary(&self.text) {
             return Vec::new();
         }

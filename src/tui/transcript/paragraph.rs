@@ -7,6 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::highlight::{HighlightCache, HighlightedCode};
+use crate::Millis;
 use crate::draw::MEASURE;
 use crate::picture::{CellSize, PictureSize};
 use crate::symbols::BAR_ON;
@@ -27,6 +28,8 @@ pub(super) struct LayoutContext<'a> {
     /// Columns for text; at least 1.
     pub width: usize,
     pub elapsed_ms: u64,
+    /// Since the screen began.
+    pub now: Millis,
     /// The size of a cell, where images are shown as pictures.
     pub cell: Option<CellSize>,
     /// The colours of code known so far, and the part being laid out.

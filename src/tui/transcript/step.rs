@@ -15,9 +15,12 @@ use crate::symbols::{DOING, DONE, FAILED};
 use crate::text;
 use crate::theme::Theme;
 use avocet_core::i18n::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
-use avocet_core::i18n::{LocalizedText, Phrase, common, exec, screen};
-use avocet_core::protocol::{ApprovalMode, Outcome, Risk, StepAction, Tier, TurnOrigin};
+use avocet_core::i18n::{LocalizedText, Phrase, agents, common, exec, screen};
+use avocet_core::protocol::{
+    ApprovalMode, Outcome, Risk, StepAction, Tier, TurnOrigin, TurnOutcome,
+};
 use avocet_present::outcome::{VerbForm, step_name};
+use avocet_present::subagents::SubagentLine;
 
 /// Rows of the user's answer to a question of the model.
 const ANSWER: usize = 2;
@@ -49,6 +52,8 @@ pub(super) struct StepBlock {
     pub asked: bool,
     pub run: StepRun,
     pub state: StepState,
+    /// The subagent that works on it.
+    pub agent: Option<Box<SubagentLine>>,
 }
 
 #[derive(Debug)]
@@ -63,7 +68,13 @@ pub(super) enum StepState {
 
 impl StepBlock {
     pub fn is_running(&self) -> bool {
-        matches!(self.state, StepState::Running(_))
+        let has_agent = self.agent.as_ref().is_some_and(|agent| agent.is_running());
+        matches!(self.state, StepState::Running(_)) || has_agent
+    }
+
+    /// The end of the subagent that worked in the background.
+    fn background_end(&self) -> Option<&(TurnOutcome, u64)> {
+        self.agent.as_ref().filter(|agent| agent.info.background)?.end.as_ref()
     }
 
     pub fn is_open(&self, fold: Fold) -> bool {
@@ -75,7 +86,12 @@ impl StepBlock {
         let StepState::Done(done) = &self.state else { return false };
         let is_plain = done.outcome == Outcome::Ran && done.succeeded();
         let has_news = done.change.is_some() || done.note.is_some() || self.work.tool() == "ask";
-        self.risk.tier == Tier::L0 && !self.asked && !self.is_typed() && is_plain && !has_news
+        self.risk.tier == Tier::L0
+            && !self.asked
+            && !self.is_typed()
+            && is_plain
+            && !has_news
+            && self.agent.is_none()
     }
 
     /// How many things it found.
@@ -117,6 +133,12 @@ impl StepBlock {
             StepState::Running(_) => (DOING, theme.accent),
             StepState::Abandoned => ("-", theme.dim),
             StepState::Done(done) if done.job().is_some() => (DOING, theme.accent),
+            StepState::Done(_) if self.is_running() => (DOING, theme.accent),
+            StepState::Done(_) if let Some((ending, _)) = self.background_end() => match ending {
+                TurnOutcome::Done => (DONE, theme.ok),
+                TurnOutcome::Cancelled | TurnOutcome::Stopped => ("-", theme.dim),
+                _ => (FAILED, theme.danger),
+            },
             StepState::Done(done) if done.succeeded() && !done.has_failures() => (DONE, theme.ok),
             StepState::Done(done) => match done.outcome {
                 Outcome::Ran
@@ -159,6 +181,8 @@ impl StepBlock {
         if typed {
             rows.extend(self.status_rows(cx));
         }
+        let failed = self.background_end().and(self.agent.as_ref()).and_then(|it| it.failure());
+        rows.extend(failed.iter().flat_map(|why| layout_note(&cx.localize(why), cx)));
         rows
     }
 
@@ -174,7 +198,10 @@ impl StepBlock {
             StepState::Running(_) => VerbForm::Doing,
             _ => VerbForm::NotDone,
         };
-        let (verb, subject) = step_name(&self.work, form);
+        let (verb, subject) = match &self.agent {
+            Some(agent) => (None, text::single_line(&agent.title().text(cx.lang))),
+            None => step_name(&self.work, form),
+        };
         let verb = verb.map(|verb| format!("{} ", cx.phrase(verb))).unwrap_or_default();
         let command = format!("{verb}{subject}");
         let bold = cx.theme.text.add_modifier(Modifier::BOLD);
@@ -232,6 +259,13 @@ impl StepBlock {
                 facts.extend(done.job().map(|job| (cx.localize(&job), theme.dim)));
                 time = (done.duration_ms > 0 || done.ran()).then_some(done.duration_ms);
             }
+        }
+        if let Some(agent) = &self.agent {
+            if agent.info.background {
+                facts.push((cx.phrase(agents::IN_BACKGROUND_SHORT).into(), theme.dim));
+                time = Some(agent.end.as_ref().map_or(cx.elapsed_ms, |(_, took)| *took));
+            }
+            facts.push((cx.localize(&agent.counts()), theme.dim));
         }
         facts.extend(self.consent(cx));
         if let Some(ms) = time {
@@ -358,7 +392,10 @@ impl StepBlock {
         if let Some(change) = &summary.change {
             rows.extend(change.layout(usize::MAX, cx));
         }
-        rows.extend(summary.output(usize::MAX, cx));
+        // What an agent did ends with its result.
+        if self.agent.is_none() {
+            rows.extend(summary.output(usize::MAX, cx));
+        }
         rows
     }
 }

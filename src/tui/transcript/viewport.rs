@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::block::{Block, BlockBody, GUTTER, Height};
 use super::highlight::{HighlightCache, HighlightedCode};
 use super::paragraph::{LayoutContext, StyledRow};
+use super::time::ArrivalTime;
 use crate::Millis;
 use crate::picture::CellSize;
 use crate::theme::Theme;
@@ -71,6 +72,7 @@ pub(super) struct RowCache {
     frame: u64,
     /// How long a step has been running.
     elapsed_ms: u64,
+    now: Millis,
     cached: HashMap<(usize, usize), CachedRows>,
     pub highlights: HighlightCache,
 }
@@ -84,8 +86,11 @@ struct CachedRows {
 
 impl RowCache {
     /// Begins a frame.
-    pub fn begin_frame(&mut self, setting: LayoutSetting, elapsed_ms: u64) {
+    pub fn begin_frame(&mut self, setting: LayoutSetting, elapsed_ms: u64, time: ArrivalTime) {
         self.elapsed_ms = elapsed_ms;
+        if let ArrivalTime::SinceStart(now) = time {
+            self.now = now;
+        }
         let shape = |setting: &LayoutSetting| {
             let has_surfaces = setting.theme.has_surfaces();
             (setting.width, setting.lang, setting.clock.is_some(), setting.cell, has_surfaces)
@@ -145,9 +150,10 @@ impl RowCache {
 
         let cell = self.setting.cell;
         let elapsed_ms = self.elapsed_ms;
+        let now = self.now;
 
         let steps_key = self.setting.steps_key.as_str();
-        LayoutContext { theme, lang, steps_key, width, elapsed_ms, cell, highlights: None }
+        LayoutContext { theme, lang, steps_key, width, elapsed_ms, now, cell, highlights: None }
     }
 
     /// The rows of a part without the blank row before it.

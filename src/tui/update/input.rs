@@ -2,6 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::agents::AgentKeyOutcome;
 use crate::composer::SearchSource;
 use crate::event::ScreenEffect;
 use crate::files;
@@ -12,6 +13,7 @@ use crate::side_panel;
 use crate::state::State;
 use crate::submit;
 use crate::time::Millis;
+use crate::transcript::toggle_agent;
 use avocet_core::i18n::{LocalizedText, screen as phrases};
 use avocet_core::protocol::{ArgumentValues, Extensions, Notice};
 
@@ -106,6 +108,21 @@ pub(super) fn queue_key(state: &mut State, key: &KeyEvent) -> Option<Vec<ScreenE
         queue::QueueKeyOutcome::Pass => return None,
     };
     Some(op.map(ScreenEffect::Send).into_iter().collect())
+}
+
+/// A key while a subagent is selected; `None`: it has another meaning.
+pub(super) fn agent_key(state: &mut State, key: &KeyEvent) -> Option<Vec<ScreenEffect>> {
+    match state.display.agents.act(keys::action(KeyContext::Agents, key)) {
+        AgentKeyOutcome::Stay => {}
+        AgentKeyOutcome::Toggle(agent) => toggle_agent(&mut state.transcript, &agent),
+        AgentKeyOutcome::Send(op) => return Some(vec![ScreenEffect::Send(op)]),
+        AgentKeyOutcome::Above if state.queue.select_last() => {}
+        AgentKeyOutcome::Above => {
+            state.composer.up(state.appearance.lang);
+        }
+        AgentKeyOutcome::Pass => return None,
+    }
+    Some(Vec::new())
 }
 
 /// After each change of the input: updates the list for the mention at the cursor.

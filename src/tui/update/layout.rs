@@ -41,6 +41,7 @@ pub struct Layout {
     /// The start page is shown in place of the conversation; its rows to try.
     pub is_start_page: bool,
     pub first_steps: Rect,
+    /// The jobs, and below them the subagents.
     pub jobs: Rect,
     pub plan: Rect,
     pub side_panel: Rect,
@@ -185,7 +186,7 @@ fn without_dialog(state: &mut State, screen: Rect, focus: Focus, cx: &DrawContex
     let chip_rows = if has_chips { state.suggestions.rows(screen.width) } else { 0 };
     let chips = take(apart(chip_rows));
     let job_rows = if state.display.side_panel.is_open { 0 } else { jobs::rows(&state.facts.jobs) };
-    let jobs = take(job_rows);
+    let jobs = take(job_rows + state.display.agents.rows());
     let follows_plan = state.activity.is_busy() && state.display.side_panel.has_open_plan();
     let plan = take(u16::from(follows_plan && !low));
     let mut y = screen.y;
