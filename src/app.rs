@@ -85,6 +85,7 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 mod user_themes;
+mod worktree;
 
 use connect::ScreenSetup;
 use headless::{HeadlessInput, HeadlessOptions};

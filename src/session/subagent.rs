@@ -16,6 +16,7 @@ use super::recall_tool::answer;
 use super::state::Session;
 use super::subagent_bounds::SubagentBounds;
 use super::subagent_list::{RunningSubagent, SubagentMessage};
+use super::subagent_worktree::SubagentWorktree;
 use super::turn_clock::TurnClock;
 use super::turn_context::TurnContext;
 use super::turn_messages::{FinishedTurn, TurnInbox, TurnMessage, turn_channels};
@@ -99,11 +100,17 @@ async fn begin(
         return Err(failed(phrases::NOT_HERE.into()));
     };
     let definition = definition_of(scope, task).map_err(failed)?;
+    let worktree = SubagentWorktree::open(scope, task, &definition).await.map_err(failed)?;
     let cancel =
         if task.background { CancellationToken::new() } else { scope.context.cancel.child_token() };
     let (inbox, handle) = turn_channels();
-    let (subagent, info) =
+    let (mut subagent, mut info) =
         Subagent::new(scope, &definition, judged, (inbox, cancel.clone())).map_err(failed)?;
+    let mut prompt = task.prompt.clone();
+    if let Some(worktree) = worktree {
+        prompt.push_str(&worktree.enter(&mut subagent.turn, &mut info));
+        subagent.worktree = Some(worktree);
+    }
     let running = RunningSubagent {
         agent: info.agent.clone(),
         decisions: handle.decisions,
@@ -112,7 +119,6 @@ async fn begin(
     };
     scope.notify(TurnMessage::Subagent(SubagentMessage::Started(running)));
     scope.emit(Event::SubagentStarted(Box::new(info))).await;
-    let prompt = task.prompt.clone();
     if task.background {
         let told = phrases::IN_BACKGROUND.with("name", definition.name.as_str());
         let started = answer(judged, Ok(told.text(Lang::En)));
@@ -135,6 +141,7 @@ struct Subagent {
     relay: Relay,
     events: Receiver<Event>,
     messages: UnboundedReceiver<TurnMessage>,
+    worktree: Option<SubagentWorktree>,
 }
 
 impl Subagent {
@@ -178,12 +185,12 @@ impl Subagent {
             tokens: 0,
             changes: Vec::new(),
         };
-        Ok((Subagent { turn, start, relay, events, messages }, info))
+        Ok((Subagent { turn, start, relay, events, messages, worktree: None }, info))
     }
 
     /// Runs to its end, once there is a place.
     async fn run(self, prompt: String, judged: Judgement) -> (Observation, Usage) {
-        let Subagent { turn, start, mut relay, mut events, mut messages } = self;
+        let Subagent { turn, start, mut relay, mut events, mut messages, worktree } = self;
         let cancel = turn.context.cancel.clone();
         let place = turn.shared.wait_to_run(&cancel).await;
         let started = Instant::now();
@@ -202,6 +209,9 @@ impl Subagent {
         relay.stop_waiting_turn(finished.as_ref());
         let usage = finished.as_ref().map_or_else(Usage::default, |ended| ended.usage);
         let mut observation = relay.observe(&judged, finished.as_ref());
+        if let Some(worktree) = worktree {
+            worktree.end(&mut observation).await;
+        }
         observation.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         relay.end(&observation, usage);
         (observation, usage)

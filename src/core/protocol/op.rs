@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ApprovalMode, AskId, Decision, Effort, JobRequest, McpAction, Mention, Mode, NotePlace, Prompt,
-    StepAction, SubmitId,
+    StepAction, SubmitId, WorktreeRequest,
 };
 use crate::i18n::Lang;
 
@@ -67,6 +67,8 @@ pub enum TurnOp {
     Compress { focus: Option<String> },
     /// Includes a part again that is no longer sent.
     Recall { id: String },
+    /// Merges a worktree of the project into the current branch, after a question.
+    MergeWorktree { name: String },
 }
 
 /// About a question of the session.
@@ -197,6 +199,8 @@ pub enum ExtensionOp {
 pub enum SessionOp {
     /// About the steps that run in the background, or their output.
     Job { job: JobRequest },
+    /// About the worktrees of the project.
+    Worktrees { request: WorktreeRequest },
     /// Collects a report that requires I/O, then sends it.
     Report { report: Report },
     /// Cancels the running turn and ends the session.
@@ -222,7 +226,9 @@ impl Op {
             Op::Session(SessionOp::Report { report }) => {
                 !matches!(report, Report::Changes | Report::Models)
             }
-            Op::Session(op) => matches!(op, SessionOp::Job { .. }),
+            Op::Session(op) => {
+                matches!(op, SessionOp::Job { .. } | SessionOp::Worktrees { .. })
+            }
             Op::Turn(_) | Op::Question(_) | Op::Model(_) => false,
         }
     }
@@ -235,6 +241,7 @@ impl Op {
                 TurnOp::Retry
                     | TurnOp::Undo { .. }
                     | TurnOp::Redo
+                    | TurnOp::MergeWorktree { .. }
                     | TurnOp::RunQueue
                     | TurnOp::RunScript { .. }
                     | TurnOp::Render { .. }
