@@ -86,6 +86,7 @@ mod terminal_question;
 #[cfg(test)]
 mod tests;
 mod user_themes;
+mod worktree;
 
 use connect::ScreenSetup;
 use headless::{HeadlessInput, HeadlessOptions};

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use avocet_config::Paths;
+use avocet_config::paths::project_of_worktree;
 use avocet_config::trust::{self, FolderTrust, Survey, TrustLevel, TrustStore};
 use avocet_core::i18n::LocalizedText;
 
@@ -14,7 +15,7 @@ pub struct TrustState {
     pub store_error: Option<LocalizedText>,
     pub survey: Survey,
     pub standing: FolderTrust,
-    /// `--trust` names exactly this folder.
+    /// `--trust` names exactly this folder, or the project that it is a worktree of.
     pub is_named: bool,
     /// The folder of `--trust`, links resolved: scripts in it may run, wherever it is.
     pub trusted_folder: Option<PathBuf>,
@@ -36,7 +37,8 @@ impl TrustState {
             store_error: broken,
             survey,
             standing,
-            is_named: named.as_deref() == Some(folder),
+            is_named: named.is_some()
+                && [Some(folder), project_of_worktree(folder)].contains(&named.as_deref()),
             trusted_folder: named,
         }
     }

@@ -146,7 +146,12 @@ impl HeadlessOptions {
 /// Without a model the offline guide would answer, and its text would be taken for an answer.
 fn needs_model(op: Op, startup: &Startup) -> Result<Op, Exit> {
     let is_page = matches!(op, Op::Session(_) | Op::Extension(_));
-    if is_page || matches!(op, Op::Turn(TurnOp::Render { .. } | TurnOp::Shell { .. })) {
+    if is_page
+        || matches!(
+            op,
+            Op::Turn(TurnOp::Render { .. } | TurnOp::Shell { .. } | TurnOp::MergeWorktree { .. })
+        )
+    {
         return Ok(op);
     }
     if startup.loaded.settings.connection.is_some() {
@@ -165,8 +170,11 @@ fn needs_model(op: Op, startup: &Startup) -> Result<Op, Exit> {
 }
 
 /// The page that a command shows.
-fn page_op(command: &str) -> Option<Op> {
+fn page_op(command: &str, args: &str) -> Option<Op> {
     match command {
+        // What does more than show something needs a user.
+        "worktrees" if !args.starts_with("remove") => commands::worktrees_op(args),
+        _ if !args.is_empty() => None,
         "hooks" => Some(Op::Session(SessionOp::Report { report: Report::Hooks })),
         "mcp" => Some(Op::Extension(ExtensionOp::Mcp { action: McpAction::Show })),
         _ => None,
@@ -184,7 +192,7 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
         if command.is_some_and(|command| command.name == "compress") {
             return Ok(Op::Turn(TurnOp::Compress { focus: (!args.is_empty()).then_some(args) }));
         }
-        if let Some(op) = command.filter(|_| args.is_empty()).and_then(|it| page_op(it.name)) {
+        if let Some(op) = command.and_then(|it| page_op(it.name, &args)) {
             return Ok(op);
         }
         if command.is_some() {

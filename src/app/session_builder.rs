@@ -13,6 +13,7 @@ use super::startup::{StartError, Startup, StepOptions};
 use super::step_runner::{
     SessionPurpose, StepRunner, exec_tools, exposed_key_host, machine, trust_prompt,
 };
+use super::worktree;
 use crate::cli::Exit;
 use avocet_acp::services::EditorOffers;
 use avocet_config::approvals::{Approvals, Side};
@@ -145,7 +146,7 @@ pub fn build_with(
     let opening_notices = opening_notices(startup, warnings, purpose, security.world.as_ref());
     let discover = (settings.connection.is_none() && purpose == SessionPurpose::Screen)
         .then(|| models::discover_servers(startup.environment.clone()));
-    let callbacks = callbacks(startup, connector, languages);
+    let callbacks = callbacks(startup, connector, languages, &runner);
     Ok(SessionConfig {
         info,
         model_access: ModelAccess { first, effort: settings.effort, discover, callbacks },
@@ -230,12 +231,14 @@ fn callbacks(
     startup: &Startup,
     connector: ModelConnector,
     languages: Option<LanguageServers>,
+    runner: &StepRunner,
 ) -> Callbacks {
     Callbacks {
         connect: connector.into_connect(),
         doctor: super::subcommands::doctor_page(startup),
         platforms: super::gateway::platforms_page(startup),
         languages,
+        worktrees: Some(worktree::access(startup, runner)),
     }
 }
 
@@ -248,6 +251,8 @@ fn opening_notices(
     let temp = startup.shared.temp.fallback_warning();
     let warnings = warnings.into_iter().chain(startup.trust.store_error.clone()).chain(temp);
     let mut notices: Vec<Notice> = warnings.map(Notice::warning).collect();
+    let of_worktree = startup.worktree.iter().flat_map(|worktree| worktree.notices());
+    notices.extend(of_worktree.map(Notice::info));
     use SessionPurpose::{Editor, Print, Render};
     if matches!(purpose, Print | Render | Editor) {
         notices.extend(untrusted_notice(startup));
@@ -325,7 +330,7 @@ fn tools_with_languages(
     own.fold(tools, |tools, tool| tools.with_tool(tool))
 }
 
-fn file_tool_state(startup: &Startup, host: Option<Arc<dyn FileHost>>) -> file::FileToolState {
+pub fn file_tool_state(startup: &Startup, host: Option<Arc<dyn FileHost>>) -> file::FileToolState {
     file::FileToolState {
         read_tracker: ReadTracker::with_host(host),
         backups: Some(file::Backups::new(startup.paths.backups())),

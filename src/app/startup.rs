@@ -9,7 +9,7 @@ use super::container;
 use super::folder_trust::TrustState;
 use super::shared_resources::SharedResources;
 use super::surroundings::Surroundings;
-use super::user_themes;
+use super::{user_themes, worktree};
 use crate::cli::messages::{self, Printer};
 use crate::cli::policy;
 use crate::cli::{Cli, Exit, output};
@@ -30,6 +30,7 @@ use avocet_session::extensions::{FindPlaces, LatestScan};
 use avocet_session::script_places::{FindScripts, ScriptPlaces};
 use avocet_session::{Connected, folders};
 use avocet_store::Store;
+use avocet_tools::git_worktree::Worktree;
 use avocet_tools::sandbox::{Sandbox, SandboxPaths};
 use avocet_tools::system::{self, System};
 use avocet_tui::SaveSettingFn;
@@ -59,6 +60,8 @@ pub struct Startup {
     surroundings: Surroundings,
     /// Folders added on the command line, links resolved.
     pub added: Vec<PathBuf>,
+    /// The worktree of `--worktree`, in use for as long as the program runs.
+    pub worktree: Option<Arc<Worktree>>,
 }
 
 /// What the command line says of the steps of this run.
@@ -140,11 +143,15 @@ impl Startup {
             options: cli.settings(),
             run_options: StepOptions::from_command_line(cli),
             added: Vec::new(),
+            worktree: None,
             secrets: OnceLock::new(),
             chat_model: OnceLock::new(),
             chat_extensions: Arc::default(),
             surroundings: Surroundings::default(),
         };
+        if let Some(name) = &cli.run.worktree {
+            startup = worktree::enter(&startup, name)?;
+        }
         for named in &cli.run.add_dir {
             // Given in the user's shell, so relative to its folder.
             let named = named.canonicalize().unwrap_or_else(|_| named.clone());
@@ -162,7 +169,17 @@ impl Startup {
     /// The same program in another folder, with links resolved; `options` set settings as the command
     /// line did.
     pub fn in_folder(&self, folder: PathBuf, options: &[(&'static str, String)]) -> Startup {
-        let trust = TrustState::load(&folder, None, &self.paths);
+        self.in_trusted_folder(folder, None, options)
+    }
+
+    /// The same, where `named` is the folder of `--trust`.
+    pub fn in_trusted_folder(
+        &self,
+        folder: PathBuf,
+        named: Option<&Path>,
+        options: &[(&'static str, String)],
+    ) -> Startup {
+        let trust = TrustState::load(&folder, named, &self.paths);
         let trusted = trust.is_trusted();
         let project = if trusted { project_files(&folder) } else { Vec::new() };
         let loaded = load(Sources {
@@ -200,7 +217,13 @@ impl Startup {
             chat_extensions: Arc::clone(&self.chat_extensions),
             surroundings: Surroundings::default(),
             added: self.added.clone(),
+            worktree: self.worktree.clone(),
         }
+    }
+
+    /// The same, whose steps are those of a worktree.
+    pub fn at_worktree(&self, folder: &Path) -> Startup {
+        Startup { folder: folder.to_owned(), added: Vec::new(), ..self.for_session() }
     }
 
     /// Whether the folder, with the files in it as they are now, is trusted by what the user

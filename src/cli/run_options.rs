@@ -13,6 +13,10 @@ pub struct RunOptions {
     /// The folder to work in.
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub cwd: Option<PathBuf>,
+    /// Work in a git worktree of the folder with this name, on a branch of its own; it is made if
+    /// there is none.
+    #[arg(short, long, global = true, value_name = "NAME")]
+    pub worktree: Option<String>,
     /// Trust exactly this folder, for this run.
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub trust: Option<PathBuf>,

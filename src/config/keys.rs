@@ -99,6 +99,7 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "scripts.environment",    kind: List(Words),                               built_in: "HOME, LANG, USER", strictest: None,  variables: &[], elsewhere: None, about: Some(about::SCRIPT_ENVIRONMENT), timing: AtOnce },
 
     SettingKey { path: "project.check",          kind: List(Words),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None, about: Some(about::PROJECT_CHECK), timing: AtOnce },
+    SettingKey { path: "project.worktree_files", kind: List(Words),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None, about: Some(about::WORKTREE_FILES), timing: NextStart },
 
     SettingKey { path: "limits.idle_timeout_s",  kind: Count { min: 1, max: 3600 },               built_in: "90",      strictest: None,           variables: &["AVOCET_IDLE_TIMEOUT_S"], elsewhere: None, about: Some(about::IDLE_TIMEOUT), timing: AtOnce },
     SettingKey { path: "limits.piece_timeout_s", kind: Count { min: 1, max: 3600 },               built_in: "10",      strictest: None,           variables: &["AVOCET_PIECE_TIMEOUT_S"], elsewhere: None, about: Some(about::PIECE_TIMEOUT), timing: AtOnce },

@@ -212,6 +212,14 @@ pub fn project_roots(folder: &Path) -> Vec<PathBuf> {
     roots
 }
 
+/// The worktrees of a project, below its folder: nothing of them counts in the project itself.
+pub const WORKTREES: &str = ".avocet/worktrees";
+
+/// The project whose worktree a folder is. Only the path counts.
+pub fn project_of_worktree(folder: &Path) -> Option<&Path> {
+    folder.parent().filter(|above| above.ends_with(WORKTREES))?.ancestors().nth(2)
+}
+
 /// The settings files of a project, outermost first. Read them only if the folder is trusted.
 pub fn project_files(folder: &Path) -> Vec<PathBuf> {
     let files = project_roots(folder).into_iter();

@@ -169,6 +169,9 @@ impl TrustStore {
             None if self.is_below(folder) && !survey.has_steering_files() => {
                 FolderTrust::Known(TrustLevel::Trusted)
             }
+            None if self.row_of_project(folder).is_some_and(|row| row.digest == survey.digest) => {
+                FolderTrust::Known(TrustLevel::Trusted)
+            }
             None => FolderTrust::Unknown,
         }
     }
@@ -177,8 +180,20 @@ impl TrustStore {
     pub fn trusted_hooks(&self, folder: &Path) -> Option<&str> {
         let identity = identity(folder)?;
         let mut rows = self.contents.folders.iter();
-        let row = rows.find(|row| row.path == folder && (row.device, row.inode) == identity)?;
+        let own = rows.find(|row| row.path == folder && (row.device, row.inode) == identity);
+        let row = own.or_else(|| self.row_of_project(folder))?;
         row.hooks.as_deref().filter(|_| row.level != TrustLevel::ReadOnly)
+    }
+
+    /// The answer about the project that a folder is a worktree of. The files in it that control
+    /// programs have to be those that were trusted.
+    fn row_of_project(&self, folder: &Path) -> Option<&TrustRow> {
+        let project = paths::project_of_worktree(folder)?;
+        let identity = identity(project);
+        let is_same =
+            |row: &&TrustRow| row.path == project && identity == Some((row.device, row.inode));
+        let row = self.contents.folders.iter().find(is_same);
+        row.filter(|row| row.level != TrustLevel::ReadOnly)
     }
 
     /// Whether the nearest parent folder with an answer passes its trust on. Only the path counts,
@@ -348,6 +363,9 @@ impl SurveyWalk {
     }
 
     fn visit_folder(&mut self, path: &Path, name: &str, steers: bool, depth: usize) {
+        if path.ends_with(paths::WORKTREES) {
+            return;
+        }
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
             .take(MAX_FILES + 1)

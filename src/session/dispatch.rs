@@ -51,6 +51,7 @@ impl Session {
                 subagent_ops::handle_request(self, &agent, request).await;
             }
             Op::Session(SessionOp::Job { job }) => self.handle_job(job).await,
+            Op::Session(SessionOp::Worktrees { request }) => self.handle_worktrees(request),
             // The loop has ended before.
             Op::Session(SessionOp::Shutdown) => {}
         }
@@ -76,6 +77,7 @@ impl Session {
             TurnOp::RunScript { script, args } => self.run_script(script, args).await,
             TurnOp::Compress { focus } => self.compress(focus).await,
             TurnOp::Recall { id } => self.recall(&id).await,
+            TurnOp::MergeWorktree { name } => self.merge_worktree(name).await,
         }
     }
 

@@ -88,6 +88,7 @@ mod subagent;
 mod subagent_bounds;
 mod subagent_list;
 mod subagent_ops;
+mod subagent_worktree;
 mod summarizer;
 mod system_prompts;
 mod task_tool;
@@ -105,6 +106,7 @@ mod turn_update;
 mod undo;
 mod user_input;
 mod wall;
+pub mod worktrees;
 
 pub use job::KeptJobs;
 pub use pages::plugins as plugins_page;
@@ -191,6 +193,8 @@ pub struct Callbacks {
     pub platforms: DescribePlatforms,
     /// The language servers; `None`: there are none.
     pub languages: Option<LanguageServers>,
+    /// How agents get worktrees; `None`: they get none.
+    pub worktrees: Option<worktrees::WorktreeAccess>,
 }
 
 /// Connects to a model; the language is for the guide, which speaks one at a time.

@@ -124,6 +124,7 @@ impl Session {
                         | TurnOp::Recall { .. }
                         | TurnOp::Steer { .. }
                         | TurnOp::Retry
+                        | TurnOp::MergeWorktree { .. }
                 ) | Op::Saved(SavedOp::Rename { .. } | SavedOp::Rewind { .. })
             )
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use super::worktrees::WorktreeAccess;
 use avocet_core::protocol::AskId;
 
 /// The subagents that run at once where no setting says how many.
@@ -19,6 +20,8 @@ pub struct SharedQueues {
     subagents: Arc<Semaphore>,
     /// The places in it.
     max_subagents: Arc<AtomicUsize>,
+    /// How subagents get worktrees.
+    pub worktrees: Option<WorktreeAccess>,
 }
 
 impl SharedQueues {
@@ -30,7 +33,13 @@ impl SharedQueues {
             asking: Arc::new(Semaphore::new(1)),
             subagents: Arc::new(Semaphore::new(subagents)),
             max_subagents: Arc::new(AtomicUsize::new(subagents)),
+            worktrees: None,
         }
+    }
+
+    #[must_use]
+    pub fn with_worktrees(self, worktrees: Option<WorktreeAccess>) -> SharedQueues {
+        SharedQueues { worktrees, ..self }
     }
 
     /// Those that run already go on.

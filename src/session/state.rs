@@ -105,7 +105,8 @@ impl Session {
         let mode = config.info.mode;
         let folder = config.security.place.workspace.clone();
         let jobs = JobBoard::new(config.kept_jobs, folder, notes.clone());
-        let shared = SharedQueues::new(config.info.max_subagents);
+        let shared = SharedQueues::new(config.info.max_subagents)
+            .with_worktrees(config.model_access.callbacks.worktrees.clone());
         Session {
             run_usage: Usage::default(),
             counts_changed_files: config.counts_changed_files,

@@ -15,6 +15,7 @@ use super::masked_turn::MaskedTurn;
 use super::recall_tool::answer;
 use super::subagent_bounds::SubagentBounds;
 use super::subagent_list::{RunningSubagent, SubagentMessage};
+use super::subagent_worktree::SubagentWorktree;
 use super::turn_clock::TurnClock;
 use super::turn_context::TurnContext;
 use super::turn_messages::{FinishedTurn, TurnInbox, TurnMessage, turn_channels};
@@ -93,10 +94,17 @@ async fn start(scope: &mut TurnScope, judged: &Judgement) -> Result<TaskStart, L
         return Err(phrases::NOT_HERE.into());
     };
     let definition = definition_of(scope, task)?;
+    let worktree = SubagentWorktree::open(scope, task, &definition).await?;
     let cancel =
         if task.background { CancellationToken::new() } else { scope.context.cancel.child_token() };
     let (inbox, handle) = turn_channels();
-    let (subagent, info) = Subagent::new(scope, &definition, judged, (inbox, cancel.clone()))?;
+    let (mut subagent, mut info) =
+        Subagent::new(scope, &definition, judged, (inbox, cancel.clone()))?;
+    let mut prompt = task.prompt.clone();
+    if let Some(worktree) = worktree {
+        prompt.push_str(&worktree.enter(&mut subagent.turn, &mut info));
+        subagent.worktree = Some(worktree);
+    }
     let running = RunningSubagent {
         info: info.clone(),
         decisions: handle.decisions,
@@ -107,7 +115,6 @@ async fn start(scope: &mut TurnScope, judged: &Judgement) -> Result<TaskStart, L
     };
     scope.notify(TurnMessage::Subagent(SubagentMessage::Started(Box::new(running))));
     scope.emit(Event::SubagentStarted(Box::new(info))).await;
-    let prompt = task.prompt.clone();
     if task.background {
         let told = phrases::IN_BACKGROUND.with("name", definition.name.as_str());
         let started = answer(judged, Ok(told.text(Lang::En)));
@@ -130,6 +137,7 @@ struct Subagent {
     relay: Relay,
     events: Receiver<Event>,
     messages: UnboundedReceiver<TurnMessage>,
+    worktree: Option<SubagentWorktree>,
 }
 
 impl Subagent {
@@ -175,12 +183,12 @@ impl Subagent {
             changes: Vec::new(),
             ended: CancellationToken::new(),
         };
-        Ok((Subagent { turn, start, relay, events, messages }, info))
+        Ok((Subagent { turn, start, relay, events, messages, worktree: None }, info))
     }
 
     /// Runs to its end, once there is a place.
     async fn run(self, prompt: String, judged: Judgement) -> (Observation, Usage) {
-        let Subagent { turn, start, mut relay, mut events, mut messages } = self;
+        let Subagent { turn, start, mut relay, mut events, mut messages, worktree } = self;
         let cancel = turn.context.cancel.clone();
         let place = turn.shared.wait_to_run(&cancel).await;
         let started = Instant::now();
@@ -199,6 +207,9 @@ impl Subagent {
         relay.stop_waiting_turn(finished.as_ref());
         let usage = finished.as_ref().map_or_else(Usage::default, |ended| ended.usage);
         let mut observation = relay.observe(&judged, finished.as_ref());
+        if let Some(worktree) = worktree {
+            worktree.end(&mut observation).await;
+        }
         observation.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         relay.end(&observation, usage);
         (observation, usage)

@@ -40,6 +40,7 @@ mod kept;
 pub mod key_command;
 mod live_output;
 mod named_files;
+mod own_git;
 mod plugins;
 mod ports;
 mod process_group;
@@ -58,6 +59,7 @@ pub use helper::{
     HelperProgram, ask_helper, read_bytes_from_helper, read_from_helper, write_to_helper,
 };
 pub use kept::KeptJob;
+pub use own_git::run_git;
 pub use plugins::run_with_terminal;
 pub use process_group::StepWatch;
 pub use setup::{Exec, Setup, StepLimits};

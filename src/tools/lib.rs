@@ -29,6 +29,7 @@ pub mod exec;
 pub mod file;
 pub mod file_host;
 pub mod git_branch;
+pub mod git_worktree;
 pub mod image;
 pub mod interaction;
 mod large_search;

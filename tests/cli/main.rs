@@ -52,3 +52,4 @@ mod stream_faults;
 mod suspension;
 mod tls;
 mod weak_models;
+mod worktrees;

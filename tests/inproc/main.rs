@@ -56,3 +56,4 @@ mod subagents;
 mod test_targets;
 mod two_windows;
 mod wire;
+mod worktrees;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::yaml::YamlNode;
 use super::{ExtensionFileKind, ExtensionSource, Owner, front_matter, message_at, name, skill};
-use crate::toml_schema::TomlKind::{Choice, List, Text};
+use crate::toml_schema::TomlKind::{Choice, Flag, List, Text};
 use crate::toml_schema::{self, ListKind, SettingKey, TomlEntry, TomlValue};
 use avocet_core::i18n::{Localize, LocalizedText, Phrase, agents as phrases, library as w};
 use avocet_core::protocol::{ApprovalMode, Effort, reply};
@@ -25,6 +25,8 @@ pub struct AgentDefinition {
     pub effort: Option<Effort>,
     /// The widest mode that it works in.
     pub mode: Option<ApprovalMode>,
+    /// It works in a worktree of its own.
+    pub worktree: bool,
 }
 
 /// The definition with which a task runs that names no other.
@@ -60,6 +62,7 @@ const KEYS: &[SettingKey] = &[
     SettingKey::of_extension("model", Text),
     SettingKey::of_extension("effort", Choice(EFFORTS)),
     SettingKey::of_extension("mode", Choice(ApprovalMode::NAMES)),
+    SettingKey::of_extension("worktree", Flag),
 ];
 
 /// Parses a file. Harmless oddities are returned with the definition.
@@ -136,6 +139,7 @@ fn read_foreign(
             ("tools", _) => agent.tools = Some(own_names(skill::tools(node))),
             ("disallowedTools", _) => denied.extend(own_names(skill::tools(node))),
             ("permissionMode", _) if text == "plan" => agent.mode = Some(ApprovalMode::Plan),
+            ("isolation", _) => agent.worktree = text == "worktree",
             ("model", _) if text != "inherit" => {
                 texts.push(w::MODEL_IGNORED.with("model", text));
             }
@@ -160,6 +164,7 @@ impl AgentDefinition {
             ("model", TomlValue::Text(text)) => self.model = Some(text),
             ("effort", TomlValue::Text(text)) => self.effort = Effort::from_name(&text),
             ("mode", TomlValue::Text(text)) => self.mode = ApprovalMode::parse(&text),
+            ("worktree", TomlValue::Flag(flag)) => self.worktree = flag,
             _ => {}
         }
     }
@@ -218,12 +223,19 @@ mod tests {
         assert_eq!(agent.tools, tools(&["file.read", "exec(git log:*)"]));
         assert_eq!((agent.model.as_deref(), agent.effort), (Some("small"), Some(Effort::Low)));
         assert_eq!(agent.mode, Some(ApprovalMode::Plan));
+        assert!(
+            !agent.worktree
+                && of(ExtensionSource::Avocet, &format!("{own}worktree = true\n"))
+                    .unwrap()
+                    .worktree
+        );
 
-        let claude = "---\nname: finder\ndescription: Looks\ntools: Read, Grep, Bash\nmodel: haiku\n---\nLook.\n";
+        let claude = "---\nname: finder\ndescription: Looks\ntools: Read, Grep, Bash\nmodel: haiku\nisolation: worktree\n---\nLook.\n";
         let agent = of(ExtensionSource::Claude, claude).unwrap();
         assert_eq!((agent.name.as_str(), agent.prompt.as_str()), ("finder", "Look."));
         assert_eq!(agent.tools, tools(&["file.read", "file.search", "exec"]));
         assert_eq!(agent.model, None, "a name of another program's model");
+        assert!(agent.worktree);
 
         let opencode = "---\ndescription: Looks\nmode: subagent\ntools:\n  write: false\n  edit: false\n  bash: false\n---\nLook.\n";
         let agent = of(ExtensionSource::OpenCode, opencode).unwrap();

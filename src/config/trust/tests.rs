@@ -316,3 +316,28 @@ fn the_file_is_private() {
     desk.trust();
     assert_eq!(fs::metadata(desk.file()).unwrap().permissions().mode() & 0o777, 0o600);
 }
+
+#[test]
+fn a_worktree_is_trusted_as_its_project_is_while_it_controls_the_same() {
+    let desk = TrustFixture::new();
+    desk.trust();
+    let worktree = desk.work().join(".avocet/worktrees/x");
+    let steering = worktree.join(".avocet");
+    fs::create_dir_all(&steering).unwrap();
+    assert_eq!(desk.standing(), TRUSTED, "what is in a worktree does not count in the project");
+    let standing = || desk.open().folder_trust(&worktree, &survey(&worktree));
+    assert_eq!(standing(), FolderTrust::Unknown, "it lacks a file");
+    fs::write(steering.join("config.toml"), "a = 1\n").unwrap();
+    assert_eq!(standing(), TRUSTED);
+    let elsewhere = desk.root.path().join("other/.avocet/worktrees/x/.avocet");
+    fs::create_dir_all(&elsewhere).unwrap();
+    fs::write(elsewhere.join("config.toml"), "a = 1\n").unwrap();
+    let elsewhere = elsewhere.parent().unwrap();
+    let standing_of = |folder: &Path| desk.open().folder_trust(folder, &survey(folder));
+    assert_eq!(standing_of(elsewhere), FolderTrust::Unknown);
+    fs::write(steering.join("config.toml"), "a = 2\n").unwrap();
+    assert_eq!(standing(), FolderTrust::Unknown);
+    fs::write(steering.join("config.toml"), "a = 1\n").unwrap();
+    desk.open().set(&desk.work(), &survey(&desk.work()), TrustLevel::ReadOnly).unwrap();
+    assert_eq!(standing(), FolderTrust::Unknown);
+}

@@ -50,5 +50,5 @@ words! { "agents":
     NO_FRONT: "{place}: it does not begin with `---`, so it has neither name nor description.", "{place}：开头没有 `---`，因此没有名称和说明。";
     NO_TOOL: "{place}: unknown tool `{tool}`.", "{place}：没有工具 `{tool}`。";
     BAD_NAME: "{place}: `{name}` is not a usable name for an agent.", "{place}：`{name}` 不能用作智能体名称。";
-    DRAFT: "An agent: `description` says when it is useful, `prompt` what it is told.\nOptional: tools, model, effort, mode.", "智能体：`description` 说明何时有用，`prompt` 是给它的指示。\n还可以写：tools、model、effort、mode。";
+    DRAFT: "An agent: `description` says when it is useful, `prompt` what it is told.\nOptional: tools, model, effort, mode, worktree.", "智能体：`description` 说明何时有用，`prompt` 是给它的指示。\n还可以写：tools、model、effort、mode、worktree。";
 }

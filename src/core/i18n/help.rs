@@ -161,6 +161,7 @@ pub const CHINESE: &[(&str, &str)] = &[
     ("The value of {{args}}", "{{args}} 的值"),
     ("Words to find", "要查找的词"),
     ("Their ids, or the beginnings of them", "各个 ID，或 ID 的开头"),
+    ("Work in a git worktree of the folder with this name, on a branch of its own; it is made if there is none", "在此目录的同名 git 工作树中工作，使用单独的分支；没有则创建"),
     ("Trust exactly this folder, for this run", "本次运行信任且仅信任这个目录"),
     ("How much the model reasons, as far as it can be told: none, minimal, low, medium, high, xhigh, max; auto: as it does by itself", "模型的推理级别（若可设定）：none、minimal、low、medium、high、xhigh、max；auto 表示由模型自行决定"),
     ("Which steps ask: all that change something (ask), all but changes of files in the folder (edits), those that leave the sandbox or cannot be undone (auto), or none, since the model only reads and ends with a plan (plan); or which of the profile's two models answers: low, high. May be given once for each",

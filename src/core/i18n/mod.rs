@@ -58,6 +58,7 @@ pub mod store;
 pub mod temp;
 pub mod tools;
 pub mod web;
+pub mod worktrees;
 
 /// Every area of the catalogue.
 const AREAS: &[&[Phrase]] = &[
@@ -97,6 +98,7 @@ const AREAS: &[&[Phrase]] = &[
     temp::ALL,
     tools::ALL,
     web::ALL,
+    worktrees::ALL,
 ];
 
 /// All rows of the catalogue.

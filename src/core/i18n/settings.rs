@@ -55,6 +55,7 @@ words! { "settings":
     CONFIG_FILES: "More files that steer programs", "其他会影响程序行为的文件";
     SCRIPT_ENVIRONMENT: "Variables that scripts may read", "脚本可读取的环境变量";
     PROJECT_CHECK: "The command that checks the project", "检查项目的命令";
+    WORKTREE_FILES: "Ignored files that are copied into a new worktree", "复制到新工作树中的被忽略文件";
     IDLE_TIMEOUT: "Seconds without a word from the model", "模型无响应的时限（秒）";
     PIECE_TIMEOUT: "Seconds for a command of a template", "模板中命令的时限（秒）";
     COST_TURN: "The most a turn may cost, in dollars", "每轮费用上限（美元）";

@@ -52,6 +52,7 @@ pub mod streaming;
 mod subagent;
 mod submit_id;
 mod usage;
+mod worktree_request;
 
 pub use approval_mode::ApprovalMode;
 pub use ask::{
@@ -105,3 +106,4 @@ pub use step::{Mode, Requires, Step, StepAction};
 pub use subagent::{AgentRequest, BackgroundAgents, SubagentInfo};
 pub use submit_id::{QueuedMessage, SubmitId, SubmitIds};
 pub use usage::Usage;
+pub use worktree_request::WorktreeRequest;

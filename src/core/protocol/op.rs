@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AgentRequest, ApprovalMode, AskId, Decision, Effort, JobRequest, McpAction, Mention, Mode,
-    NotePlace, Prompt, StepAction, SubmitId, TypedArgument,
+    NotePlace, Prompt, StepAction, SubmitId, TypedArgument, WorktreeRequest,
 };
 use crate::i18n::Lang;
 
@@ -70,6 +70,8 @@ pub enum TurnOp {
     Compress { focus: Option<String> },
     /// Includes a part again that is no longer sent.
     Recall { id: String },
+    /// Merges a worktree of the project into the current branch, after a question.
+    MergeWorktree { name: String },
 }
 
 /// About a question of the session.
@@ -204,6 +206,8 @@ pub enum SessionOp {
     Agent { agent: String, request: AgentRequest },
     /// About the steps that run in the background, or their output.
     Job { job: JobRequest },
+    /// About the worktrees of the project.
+    Worktrees { request: WorktreeRequest },
     /// Collects a report that requires I/O, then sends it.
     Report { report: Report },
     /// Cancels the running turn and ends the session.
@@ -231,7 +235,9 @@ impl Op {
             Op::Session(SessionOp::Report { report }) => {
                 !matches!(report, Report::Changes | Report::Models)
             }
-            Op::Session(op) => matches!(op, SessionOp::Job { .. }),
+            Op::Session(op) => {
+                matches!(op, SessionOp::Job { .. } | SessionOp::Worktrees { .. })
+            }
             Op::Turn(_) | Op::Question(_) | Op::Model(_) => false,
         }
     }
@@ -245,6 +251,7 @@ impl Op {
                     | TurnOp::ReadResults
                     | TurnOp::Undo { .. }
                     | TurnOp::Redo
+                    | TurnOp::MergeWorktree { .. }
                     | TurnOp::RunQueue
                     | TurnOp::RunScript { .. }
                     | TurnOp::Render { .. }

@@ -3,11 +3,11 @@
 use super::{ChatAction, CommandContext, CommandOutcome, PageRow, Surface, UiAction};
 use avocet_core::i18n::{
     Localize, LocalizedText, PhraseValue, agents as agents_words, commands as w, common, mcp_pages,
-    screen, session,
+    screen, session, worktrees,
 };
 use avocet_core::protocol::{
     AgentRequest, Effort, ExtensionOp, McpAction, Notice, Op, Report, RuleOp, SessionInfo,
-    SessionOp,
+    SessionOp, TurnOp, WorktreeRequest,
 };
 
 pub(super) fn help(_: &CommandContext<'_>, topic: &str) -> CommandOutcome {
@@ -65,6 +65,30 @@ pub(super) fn agents(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
             CommandOutcome::Say(Notice::error(say))
         }
     }
+}
+
+pub(super) fn worktrees(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
+    match worktrees_op(words) {
+        Some(op) => CommandOutcome::Send(op),
+        None => {
+            let say = worktrees::USAGE.with("found", super::shorten(words));
+            CommandOutcome::Say(Notice::error(say))
+        }
+    }
+}
+
+/// What the words after `/worktrees` ask for; `None`: nothing that is understood.
+pub fn worktrees_op(words: &str) -> Option<Op> {
+    let (verb, name) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    let name = name.trim().to_owned();
+    let request = match (verb, name.is_empty()) {
+        ("" | "list", true) => WorktreeRequest::List,
+        ("show", false) => WorktreeRequest::Show { name },
+        ("remove", false) => WorktreeRequest::Remove { name },
+        ("merge", false) => return Some(Op::Turn(TurnOp::MergeWorktree { name })),
+        _ => return None,
+    };
+    Some(Op::Session(SessionOp::Worktrees { request }))
 }
 
 pub(super) fn mcp(_: &CommandContext<'_>, words: &str) -> CommandOutcome {

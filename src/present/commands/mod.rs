@@ -32,6 +32,7 @@ pub use custom::{NO_BOT, bots_page, omitted_skill_rows, run_op, sections as kept
 pub use dispatch::{canonical_name, dispatch, dispatch_over_question, find};
 pub use help::{by_category, commands_table, page as help_page, topic_rows, with_aliases};
 pub use info::permission_rows;
+pub use info::worktrees_op;
 pub use manual::{ManualTopic, TOPICS, markdown_table};
 pub use registry::{CalledRows, CommandRow, CommandRowArgument, RowOrigin, rows};
 

@@ -3,7 +3,7 @@
 use super::OptionValues::{From, OneOf, Text};
 use super::{ApprovalSpan, CommandOption, OptionValues, SlashCommand, ValueSource};
 use super::{configuration, custom, info, session};
-use avocet_core::i18n::{Phrase, agents, commands as w, common, hooks, lsp, mcp_pages};
+use avocet_core::i18n::{Phrase, agents, commands as w, common, hooks, lsp, mcp_pages, worktrees};
 use avocet_core::protocol::Availability::{
     Everywhere, GatewayOnly, LocalOnly, LocalUnless, ScreenOnly,
 };
@@ -82,6 +82,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     SlashCommand { name: "hooks",     aliases: &[],                 about: hooks::ABOUT_COMMAND,    category: Tools,          priority: 100, reach: LocalOnly,  busy: Now,    run: info::hooks,               options: &[] },
     SlashCommand { name: "lsp",       aliases: &[],                 about: lsp::ABOUT_COMMAND,      category: Tools,          priority: 100, reach: LocalOnly,  busy: Now,    run: info::lsp,                 options: &[] },
     SlashCommand { name: "agents",    aliases: &[],                 about: agents::ABOUT_COMMAND,   category: Tools,          priority: 100, reach: LocalOnly,  busy: Now,    run: info::agents,              options: &[text("action", agents::OPTION_ACTION)] },
+    SlashCommand { name: "worktrees", aliases: &[],                 about: worktrees::ABOUT_COMMAND, category: Tools,         priority: 100, reach: LocalOnly,  busy: Now,    run: info::worktrees,           options: &[one_of("action", &["list", "show", "merge", "remove"], worktrees::OPTION_ACTION), text("name", worktrees::OPTION_NAME)] },
     SlashCommand { name: "background",aliases: &["bg"],             about: w::ABOUT_BACKGROUND,   category: Tools,          priority: 32,  reach: LocalUnless("display.tool_progress_command"), busy: Now,    run: session::background,       options: &[one_of("action", &["list", "stop"], w::OPTION_BACKGROUND)] },
     SlashCommand { name: "jobs",      aliases: &[],                 about: w::ABOUT_JOBS,         category: Tools,          priority: 47,  reach: Everywhere, busy: Now,    run: session::jobs,             options: &[text("n", w::OPTION_JOBS), text("page", w::OPTION_PAGE)] },
     SlashCommand { name: "output",    aliases: &[],                 about: w::ABOUT_OUTPUT,       category: Tools,          priority: 48,  reach: Everywhere, busy: Now,    run: session::output,           options: &[required(text("n", w::OPTION_OUTPUT)), text("page", w::OPTION_PAGE)] },

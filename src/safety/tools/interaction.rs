@@ -47,6 +47,8 @@ const SUMMARY: Names = &["description", "title", "name", "task_name"];
 const TASK: Names = &["prompt", "task", "instructions", "message", "query"];
 const AGENT: Names = &["agent", "subagent_type", "agent_type", "agent_name", "subagent"];
 const BACKGROUND: Names = &["background", "run_in_background"];
+const WORKTREE: Names = &["worktree"];
+const ISOLATION: Names = &["isolation"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubagentTask {
@@ -57,6 +59,8 @@ pub struct SubagentTask {
     pub agent: Option<String>,
     /// The turn goes on meanwhile.
     pub background: bool,
+    /// It works in a worktree of its own.
+    pub worktree: bool,
 }
 
 /// The tool that hands a task to a subagent.
@@ -75,6 +79,7 @@ pub const TASK_FIELDS: &[FieldRow] = &[
     required(TASK, FieldKind::Text).says("all that the agent needs to know"),
     optional(AGENT, FieldKind::Text),
     optional(BACKGROUND, FieldKind::Flag).says("the result comes later"),
+    optional(WORKTREE, FieldKind::Flag).says("in a git worktree of its own"),
 ];
 pub const JOB_READ_FIELDS: &[FieldRow] = &[
     required(JOB, FieldKind::Number),
@@ -121,8 +126,10 @@ pub fn task(input: &InputFields<'_>, _: &JudgeContext<'_>, findings: &mut Findin
     let description = cut(one_line(described).trim(), SHORT);
     let agent = input.optional_text(AGENT)?.map(str::to_owned);
     let background = input.flag(BACKGROUND)?;
+    let is_isolated = input.optional_text(ISOLATION)? == Some("worktree");
+    let worktree = input.flag(WORKTREE)? || is_isolated;
     findings.add(SUBAGENT_TOOL, Tier::L0, agents::HANDS_ON, None, &[]);
-    Ok(ToolTask::Subagent(SubagentTask { description, prompt, agent, background }))
+    Ok(ToolTask::Subagent(SubagentTask { description, prompt, agent, background, worktree }))
 }
 
 pub fn plan(input: &InputFields<'_>, _: &JudgeContext<'_>, findings: &mut Findings) -> TaskResult {

@@ -2,6 +2,7 @@
 //! clipboard, or asks one for a short answer. Not for steps: nothing here comes from a
 //! model.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -127,6 +128,11 @@ async fn collect_output(path: PathBuf, program: &HelperProgram, most: u64) -> io
 pub(super) fn find_program(program: &str) -> Option<PathBuf> {
     let paths = FOLDERS.iter().map(|folder| PathBuf::from(folder).join(program));
     paths.into_iter().find(|path| path.is_file())
+}
+
+/// The `PATH` with which such a program finds others.
+pub(super) fn search_path() -> OsString {
+    FOLDERS.join(":").into()
 }
 
 fn start(

@@ -13,6 +13,7 @@ use std::time::SystemTime;
 
 use super::guarded::GuardedNames;
 use super::readable_paths::{Stamp, is_recent, read_stamp};
+use crate::git_worktree::WORKTREES;
 use avocet_safety as safety;
 
 /// So many folders are looked through, and so many entries all in all.
@@ -134,7 +135,10 @@ impl WorkspaceRules {
     pub fn guarded_names(&mut self) -> GuardedNames {
         let make = || {
             let files = self.folders.values().flat_map(|folder| &folder.guarded);
-            let files = files.chain(&self.guarded_beyond).cloned();
+            // Agents and sessions in worktrees guard these files themselves.
+            let worktrees = self.root.join(WORKTREES);
+            let files = files.chain(&self.guarded_beyond);
+            let files = files.filter(|path| !path.starts_with(&worktrees)).cloned();
             GuardedNames::new(&self.root, files, self.folders.keys().cloned())
         };
         self.guarded_names.get_or_insert_with(make).clone()

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use super::super::readable_paths::is_recent;
 use crate::file::safe_open::{FileSlot, MissingFolders};
+use crate::git_worktree::WORKTREES;
 use avocet_safety::{HOOKS, repository};
 
 /// The most that is kept, in bytes. What exceeds this is recognised by its length and time.
@@ -241,7 +242,7 @@ impl<'a> Reader<'a> {
             if !is_folder(&path) {
                 *left -= 1;
                 self.add(&path);
-            } else if levels > 0 {
+            } else if levels > 0 && !path.ends_with(WORKTREES) {
                 self.add_folder(&path, levels - 1, left);
             }
         }

@@ -301,6 +301,22 @@ fn a_linked_tree_guards_the_repository_that_it_belongs_to() {
 }
 
 #[test]
+fn a_step_of_the_project_leaves_what_agents_change_in_worktrees_meanwhile() {
+    let (_temp, root) = repository();
+    fs::create_dir_all(root.join(".avocet/worktrees/x/sub")).unwrap();
+    let guarded = begin(&root);
+    for name in [".git", ".envrc", "sub/AGENTS.md", "a.rs"] {
+        fs::write(root.join(".avocet/worktrees/x").join(name), "new").unwrap();
+    }
+    fs::create_dir_all(root.join(".avocet/worktrees/y")).unwrap();
+    fs::write(root.join(".avocet/worktrees/y/.git"), "new").unwrap();
+    assert_eq!(guarded.names(), [""; 0]);
+    let guarded = begin(&root.join(".avocet/worktrees/x"));
+    fs::write(root.join(".avocet/worktrees/x/.envrc"), "more").unwrap();
+    assert_eq!(guarded.names(), [".envrc"], "a step in the worktree does not");
+}
+
+#[test]
 fn files_of_builds_are_put_back_where_a_rule_runs_builds() {
     let builds = |command: &str| GuardedFiles::FollowedAndBuilds { command: command.to_owned() };
     let names = [

@@ -1,0 +1,119 @@
+//! `--worktree`, tasks with worktrees and `/worktrees`, in a real repository and with the real wall.
+
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::support::bench::TestDir;
+
+const DONE: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
+
+fn git(bench: &TestDir, args: &[&str]) -> String {
+    let mut git = Command::new("git");
+    let done = git.args(args).current_dir(bench.work()).envs(bench.envs()).output().unwrap();
+    assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+/// A project with one commit.
+fn project() -> TestDir {
+    let bench = TestDir::new();
+    let user = "[user]\n\tname = A\n\temail = a@example.com\n";
+    std::fs::write(bench.path("home/.gitconfig"), user).unwrap();
+    std::fs::write(bench.work().join("a.txt"), "a\n").unwrap();
+    git(&bench, &["init", "-q", "-b", "main"]);
+    git(&bench, &["add", "a.txt"]);
+    git(&bench, &["commit", "-q", "-m", "begin"]);
+    bench
+}
+
+fn run(bench: &TestDir, args: &[&str]) -> Output {
+    bench.command(args).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn reply(commands: Value) -> String {
+    json!({ "type": "cmd", "message": "A step.", "data": { "commands": commands } }).to_string()
+}
+
+fn write(path: &str) -> Value {
+    json!({ "tool": "file.write", "input": { "path": path, "content": "b\n" } })
+}
+
+#[test]
+fn a_session_works_in_the_worktree_that_it_names_and_finds_it_again() {
+    let bench = project();
+    let model = bench.script(&[reply(json!([write("b.txt")])), DONE.to_owned()]);
+    let args = ["--model", &model, "-w", "fix", "--approve-steps", "-p", "write"];
+    let done = run(&bench, &args);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("on the branch `avocet/fix`"), "{}", text(&done.stderr));
+    assert!(!text(&done.stderr).contains("trust"), "{}", text(&done.stderr));
+    let worktree = bench.work().join(".avocet/worktrees/fix");
+    assert!(worktree.join("b.txt").exists() && !bench.work().join("b.txt").exists());
+    assert_eq!(git(&bench, &["status", "--porcelain"]), "");
+
+    let model = bench.script(&[reply(json!([write("c.txt")])), DONE.to_owned()]);
+    let done = run(&bench, &["--model", &model, "-w", "fix", "--approve-steps", "-p", "more"]);
+    assert!(text(&done.stderr).contains("works in the worktree `fix`"), "{}", text(&done.stderr));
+    assert!(worktree.join("c.txt").exists());
+
+    let list = run(&bench, &["-p", "/worktrees"]);
+    assert!(text(&list.stdout).contains("files not committed: 2"), "{}", text(&list.stdout));
+    let shown = run(&bench, &["-p", "/worktrees show fix"]);
+    assert!(text(&shown.stdout).contains("?? c.txt"), "{}", text(&shown.stdout));
+    let merged = run(&bench, &["-p", "/worktrees merge fix"]);
+    assert!(!bench.work().join("b.txt").exists(), "nobody approved it");
+    assert!(text(&merged.stderr).contains("git merge --no-edit avocet/fix"));
+    let merged = run(&bench, &["--approve-steps", "-p", "/worktrees merge fix"]);
+    assert!(merged.status.success(), "{}", text(&merged.stderr));
+    assert!(bench.work().join("b.txt").exists() && bench.work().join("c.txt").exists());
+}
+
+#[test]
+fn a_worktree_that_cannot_be_opened_is_a_wrong_use_with_its_reason() {
+    let bench = TestDir::new();
+    let done = run(&bench, &["-w", "fix", "-p", "x"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(text(&done.stderr).contains("not in the working tree"), "{}", text(&done.stderr));
+    let bench = project();
+    let done = run(&bench, &["-w", "../fix", "-p", "x"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(text(&done.stderr).contains("cannot name a worktree"), "{}", text(&done.stderr));
+}
+
+#[test]
+fn agents_of_one_reply_commit_in_worktrees_of_their_own() {
+    let bench = project();
+    let task = |name: &str| {
+        let input = json!({ "description": name, "prompt": "Write.", "worktree": true });
+        json!({ "tool": "task", "input": input })
+    };
+    let git = |args: &[&str]| json!({ "program": "git", "args": args });
+    // Both agents get the same replies, whichever is first.
+    let both = |reply: String| [reply.clone(), reply];
+    let mut replies = vec![reply(json!([task("Same"), task("Same")]))];
+    replies.extend(both(reply(json!([write("b.txt")]))));
+    replies.extend(both(reply(json!([git(&["add", "b.txt"])]))));
+    replies.extend(both(reply(json!([git(&["commit", "-m", "Add b"])]))));
+    replies.extend(both(reply(json!([git(&["status", "--short"])]))));
+    replies.extend(both(DONE.to_owned()));
+    replies.push(DONE.to_owned());
+    let model = bench.script(&replies);
+    let done = run(&bench, &["--model", &model, "--approve-steps", "--json", "-p", "write"]);
+    let events = text(&done.stdout);
+    let results: Vec<String> = events
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter_map(|event| Some(event.get("step_finished")?["stdout"].as_str()?.to_owned()))
+        .collect();
+    assert_eq!(results.len(), 2, "{events}");
+    for (result, name) in results.iter().zip(["same", "same-2"]) {
+        assert!(result.contains(&format!("branch avocet/{name}\nCommits:\n")), "{events}");
+        assert!(result.contains("Add b") && !result.contains("Not committed"), "{result}");
+    }
+    assert!(!bench.work().join("b.txt").exists());
+}
