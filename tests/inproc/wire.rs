@@ -60,7 +60,7 @@ nested_variants! { op, OPS, Op:
     Saved(SavedOp): New Export Resume ListSessions SearchSessions Fork Rename Rewind;
     Setting(SettingOp): SetMode SetLang Configure EditSettings;
     Extension(ExtensionOp): RefreshExtensions Mcp ShowMemory AddNote CompleteArgument;
-    Session(SessionOp): Job Agent Report Shutdown;
+    Session(SessionOp): Job Agent Worktrees Report Shutdown;
 }
 variants! { decision, DECISIONS, Decision:
     Approve ApproveAll Remember Trust TrustParent WithoutSandbox Edit AcceptPlan Choose Answer Fill Reject
