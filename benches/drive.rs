@@ -25,7 +25,7 @@ mod server;
 #[path = "drive/terminal.rs"]
 mod terminal;
 
-use server::{FLOOD, LOOP, PACED, Server};
+use server::{FLOOD, LOOP, PACED, STEP, Server};
 use terminal::Terminal;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_avocet");
@@ -50,6 +50,7 @@ const ROWS: &[Row] = &[
     Row { name: "key echo p50 / p99, idle",                           target: "1 / 3 ms",                   measure: echo_idle },
     Row { name: "key echo p99, streaming",                            target: "5 ms",                       measure: echo_streaming },
     Row { name: "Enter to request; first server byte to glyph",       target: "2; 5 ms",                    measure: round_trip },
+    Row { name: "question: reply to sheet; key to decision",          target: "1.5; 2 ms",                  measure: question },
     Row { name: "20,000 tokens at once: usable; CPU; bytes",          target: "300 ms; 350 ms; 150 KB",     measure: flood },
     Row { name: "CPU at 100 tokens/s",                                target: "4 %",                        measure: paced },
     Row { name: "10-step loop: screen; headless",                     target: "90; 120 ms",                 measure: steps },
@@ -303,6 +304,23 @@ fn round_trip(bench: &Bench) -> Figures {
         terminal.wait_idle();
     }
     vec![ms(percentile(to_request, 50)), ms(percentile(to_glyph, 50))]
+}
+
+/// From the reply with a step to its question on the screen, and from a key to its end.
+fn question(bench: &Bench) -> Figures {
+    let mut terminal = bench.rested();
+    let (mut to_sheet, mut to_decision) = (Vec::new(), Vec::new());
+    for _ in 0..15 {
+        enter(&mut terminal, STEP);
+        let shown = terminal.wait_for("Run this?");
+        to_sheet.push(shown - bench.server.last().answered);
+        // The question takes no key before: Enter was pressed just now.
+        std::thread::sleep(Duration::from_millis(1_200));
+        let pressed = terminal.press("x");
+        to_decision.push(terminal.wait_until_gone("Run this?") - pressed);
+        terminal.wait_idle();
+    }
+    vec![ms(percentile(to_sheet, 50)), ms(percentile(to_decision, 50))]
 }
 
 fn flood(bench: &Bench) -> Figures {

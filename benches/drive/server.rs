@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 pub const FLOOD: &str = "flood";
 pub const PACED: &str = "paced";
 pub const LOOP: &str = "loop";
+pub const STEP: &str = "step";
 
 /// Tokens of a flood, and steps of a loop.
 pub const TOKENS: usize = 20_000;
@@ -130,6 +131,10 @@ impl Reply {
         if last.contains("\"_event\"") || last.ends_with(LOOP) {
             return at_once(step(messages, number));
         }
+        if last.ends_with(STEP) {
+            let command = json!({ "program": "touch", "args": ["made"], "requires": {} });
+            return at_once(vec![commands(&command, "a file")]);
+        }
         if last.ends_with(FLOOD) {
             return at_once(chat(&tokens(TOKENS), number));
         }
@@ -153,8 +158,12 @@ fn step(messages: &[Value], number: usize) -> Vec<String> {
     // The same step three times in a row would be a question.
     let args = if done % 2 == 0 { json!([]) } else { json!(["-a"]) };
     let command = json!({ "program": "ls", "args": args, "requires": {} });
-    let data = json!({ "cwd": null, "commands": [command], "expected_effect": "names" });
-    vec![json!({ "type": "cmd", "message": "Looking.", "data": data }).to_string()]
+    vec![commands(&command, "names")]
+}
+
+fn commands(command: &Value, effect: &str) -> String {
+    let data = json!({ "cwd": null, "commands": [command], "expected_effect": effect });
+    json!({ "type": "cmd", "message": "Looking.", "data": data }).to_string()
 }
 
 /// A chat reply in pieces: `reply N`, the tokens, `end N`.

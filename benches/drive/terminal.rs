@@ -63,6 +63,11 @@ impl Terminal {
         self.wait(text, |screen| rows(screen).any(|row| row.contains(text)))
     }
 
+    /// Waits until no row holds the text any more.
+    pub fn wait_until_gone(&self, text: &str) -> Instant {
+        self.wait(text, |screen| !rows(screen).any(|row| row.contains(text)))
+    }
+
     /// Waits until the input itself holds exactly this: a row with its mark, on the
     /// alternate screen. What the line discipline echoes on its own stands elsewhere.
     pub fn wait_for_input(&self, text: &str) -> Instant {

@@ -92,7 +92,7 @@ pub fn explain_one(action: &StepAction, cx: PolicyContext<'_>, lang: Lang) -> St
         step_title(action, judged, lang),
         format!("{}: {}", common::FOLDER.text(lang), judged.cwd.display()),
     ];
-    lines.extend(judged.risk.reasons.iter().map(|reason| {
+    lines.extend(judged.risk.distinct_reasons().map(|reason| {
         let say = reason.say.text(lang);
         let arg = reason.arg.map_or(String::new(), |arg| {
             format!(" ({})", phrases::EXPLAIN_ARG.with("number", arg + 1).text(lang))

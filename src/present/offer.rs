@@ -29,6 +29,8 @@ pub struct QuestionOffer {
     pub answers: Vec<String>,
     /// What an approval of several includes besides the subject of the question.
     pub batch: Vec<String>,
+    /// The number of questions that it answers, this one included.
+    pub batch_questions: usize,
     /// The rule that a lasting approval adds.
     pub rule: Option<String>,
     /// The choice that Enter confirms until the user moves.
@@ -115,6 +117,7 @@ impl QuestionOffer {
             choices: picks.iter().map(choice).collect(),
             answers: Vec::new(),
             batch: Vec::new(),
+            batch_questions: 1,
             rule: None,
             marked: picks.first().copied(),
         }
@@ -164,6 +167,7 @@ impl QuestionOffer {
             no.into_iter().for_each(|row| row.letter = 'n');
         }
         offer.batch = rest.iter().map(|step| step.id.clone()).collect();
+        offer.batch_questions = (question.of + 1).saturating_sub(question.number);
         offer.rule = rule;
         offer
     }
@@ -234,14 +238,14 @@ impl QuestionOffer {
     }
 
     /// What a choice is called here: its full label or its short one, with the rule and the number
-    /// of steps that it is about.
+    /// of questions that it answers.
     pub fn named(&self, choice: &QuestionChoice, phrase: Phrase) -> LocalizedText {
         if let ChoicePick::Answer(at) = choice.pick {
             let text = self.answers.get(at).map_or("", String::as_str);
             return phrase.with("line", escape(text).text);
         }
         let rule = self.rule.as_deref().unwrap_or_default();
-        phrase.with("rule", escape(rule).text).with("n", self.batch.len() + 1)
+        phrase.with("rule", escape(rule).text).with("n", self.batch_questions)
     }
 
     /// The choice of a typed letter or digit, and whether it is exactly that letter: a high-risk

@@ -16,7 +16,7 @@ const TYPED: usize = 72;
 /// The verbs of tools: on the way, done, and not done.
 #[rustfmt::skip]
 const VERBS: &[(&str, [Phrase; 3])] = &[
-    ("file.read",         [screen::VERB_READING,   screen::VERB_READ,     screen::VERB_READING]),
+    ("file.read",         [screen::VERB_READING,   screen::VERB_READ,     screen::VERB_TO_READ]),
     ("file.list",         [screen::VERB_LISTING,   screen::VERB_LISTED,   screen::VERB_TO_LIST]),
     ("file.search",       [screen::VERB_SEARCHING, screen::VERB_SEARCHED, screen::VERB_TO_SEARCH]),
     ("file.write",        [screen::VERB_WRITING,   screen::VERB_WROTE,    screen::VERB_TO_WRITE]),

@@ -65,7 +65,7 @@ pub fn command_lines(of: &str, cwd: &str, commands: &[TemplateCommand]) -> Vec<L
                 says.push(w::PIECE.with("tier", tier).with("text", text));
             }
         }
-        let reasons = piece.risk.reasons.iter().filter(|reason| reason.tier > Tier::L0);
+        let reasons = piece.risk.distinct_reasons().filter(|reason| reason.tier > Tier::L0);
         says.extend(reasons.map(|reason| {
             let because = w::BECAUSE.with("why", reason.say.clone());
             because.with("rule", reason.rule.as_str())
@@ -201,7 +201,7 @@ fn step_question_lines(question: &StepQuestion) -> Vec<LocalizedText> {
     }
     says.extend(question.resolved.iter().map(|path| w::PROGRAM.with("path", path.as_str())));
     says.push(w::FOLDER.with("folder", escape(&question.cwd).text));
-    says.extend(risk.reasons.iter().map(reason_line));
+    says.extend(risk.distinct_reasons().map(reason_line));
     says.extend(question.pieces.iter().map(piece_line));
     says.extend(question.rest.iter().flat_map(upcoming_lines));
     let rule = question.rule.iter().filter(|_| !risk.opens_sandbox());

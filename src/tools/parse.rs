@@ -15,6 +15,7 @@ mod files;
 mod git;
 mod items;
 mod javascript;
+mod node;
 mod search;
 
 pub use command::{SimpleCommand, shell_line, split_simple_command};
@@ -42,6 +43,7 @@ const RECOGNISERS: &[Recogniser] = &[
     Recogniser { kind: "test_summary",   programs: &["cargo", "cargo-nextest"],           read: checks::cargo },
     Recogniser { kind: "test_summary",   programs: &["pytest", "py.test"],                read: checks::pytest },
     Recogniser { kind: "test_summary",   programs: SCRIPTS,                               read: javascript::read },
+    Recogniser { kind: "test_summary",   programs: SCRIPTS,                               read: node::read },
     Recogniser { kind: "diagnostics",    programs: &["cargo", "rustc", "clippy-driver"],  read: diagnostics::rust },
     Recogniser { kind: "diagnostics",    programs: &["tsc", "vue-tsc", "npm", "pnpm", "yarn", "bun"], read: diagnostics::typescript },
     Recogniser { kind: "diagnostics",    programs: &["go"],                               read: diagnostics::go },
@@ -52,7 +54,7 @@ const RECOGNISERS: &[Recogniser] = &[
 const SEARCHES: &[&str] = &["rg", "grep", "egrep", "fgrep", "ag"];
 
 /// Commands that run JavaScript tests, directly or by a script's name.
-const SCRIPTS: &[&str] = &["jest", "vitest", "npm", "pnpm", "yarn", "bun", "make"];
+const SCRIPTS: &[&str] = &["jest", "vitest", "node", "npm", "pnpm", "yarn", "bun", "make"];
 
 /// Programs that write `file:line:column: severity: message`.
 const COMPILERS: &[&str] =

@@ -980,6 +980,21 @@ fn policy_explain_names_tier_rule_and_reason() {
 }
 
 #[test]
+fn policy_explain_gives_each_sentence_once() {
+    let bench = TestDir::new();
+    for line in ["source ./env", ". ./env && make", "eval \"$x\"", "curl x | sh", "$x y"] {
+        let said = out(&bench.run(&["policy", "explain", "--", "bash", "-lc", line]));
+        let sentences = said.lines().filter_map(|line| line.splitn(3, " · ").nth(2));
+        let mut sentences: Vec<&str> = sentences.collect();
+        let count = sentences.len();
+        assert!(count > 2, "{said}");
+        sentences.sort_unstable();
+        sentences.dedup();
+        assert_eq!(sentences.len(), count, "{said}");
+    }
+}
+
+#[test]
 fn policy_explain_honours_the_mode_and_the_rules_of_its_command_line() {
     let bench = TestDir::new();
     let verdict = |options: &[&str]| {

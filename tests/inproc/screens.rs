@@ -216,6 +216,11 @@ const RUNS_CODE: Phrase = Phrase {
     en: "`npm test` runs code or settings of the project.",
     zh: "`npm test` 会运行项目中的代码或设置。",
 };
+const SENDS: Phrase = Phrase {
+    key: "test.sends",
+    en: "`git push` sends commits to another machine",
+    zh: "`git push` 会把提交发送到其他机器",
+};
 const PIPES: Phrase =
     Phrase { key: "test.pipes", en: "runs what it downloads", zh: "会运行下载的内容" };
 const ONLY_READS: Phrase = Phrase { key: "test.reads", en: "only reads", zh: "只读取" };
@@ -1440,6 +1445,38 @@ const MORE: &[Situation] = &[
         ];
         let risk = risk(Tier::L1, reasons, &[May::Network, May::Secret]);
         screen.receives(conversation()).receives([asks_about(&["gh", "pr", "create"], None, risk)]);
+    }),
+    ("a push", |screen| {
+        let sends = risk(
+            Tier::L1,
+            vec![reason(Tier::L1, "git.push", SENDS, None), confined()],
+            &[May::Send, May::Network],
+        );
+        let command = ["git", "push", "origin", "main"];
+        screen.receives(conversation()).receives([asks_about(&command, None, sends)]);
+    }),
+    ("a tool of a server", |screen| {
+        let calls = safety::MCP_CALLS.with("tool", "query").with("server", "ledger");
+        let rule = "mcp.ledger.query";
+        let reasons = vec![Reason { rule: rule.into(), tier: Tier::L1, say: calls, arg: None }];
+        let input = serde_json::json!({"sql": "select total\nfrom 小票", "limit": 20});
+        let work = StepAction::Tool { name: rule.into(), input };
+        let risk = risk(Tier::L1, reasons, &[May::Network, May::Write]);
+        screen.receives(conversation()).receives([ask(work, risk, Some(rule), Vec::new())]);
+    }),
+    ("a page", |screen| {
+        let reads = avocet::i18n::web::FETCHES.with("host", "example.org");
+        let rule = "web.fetch";
+        let reasons = vec![Reason { rule: rule.into(), tier: Tier::L1, say: reads, arg: None }];
+        let input = serde_json::json!({"url": "https://example.org/price"});
+        let work = StepAction::Tool { name: rule.into(), input };
+        let asked = ask(
+            work,
+            risk(Tier::L1, reasons, &[May::Network]),
+            Some("web.fetch example.org"),
+            vec![],
+        );
+        screen.receives(conversation()).receives([asked]);
     }),
     ("a step is edited", |screen| {
         screen.receives(conversation()).receives([asks_to_install()]).waits(1_000).types("e");

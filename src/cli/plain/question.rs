@@ -327,7 +327,7 @@ impl PlainQuestion {
         if let Some(change) = change {
             says.extend(diff_lines(change));
         }
-        says.extend(risk.reasons.iter().map(reason_line));
+        says.extend(risk.distinct_reasons().map(reason_line));
         let (doing, how) = match (risk.tier, risk.is_high_risk()) {
             (Tier::L2, _) => (AnswerStage::Changing, w::EDIT_REFUSED),
             (_, grave) => {

@@ -16,6 +16,7 @@ words! { "screen":
     EXPLORED: "Explored {n} {n:step|steps}", "已查看 {n} 步";
     VERB_READING: "Reading", "读取";
     VERB_READ: "Read", "已读取";
+    VERB_TO_READ: "Read", "读取";
     VERB_FETCHING: "Fetching", "获取";
     VERB_FETCHED: "Fetched", "已获取";
     VERB_TO_FETCH: "Fetch", "获取";
@@ -280,6 +281,7 @@ words! { "screen":
     HINT_MOUSE_BACK: "returns the mouse to Avocet; for now it selects text", "把鼠标交还 Avocet；现在可用鼠标选择文字";
     // screen: questions
     ASK_TITLE: "Run this{where}?", "{where}运行这个？";
+    ASK_TOOL_TITLE: "{verb} this{where}?", "{where}{verb}这个？";
     ASK_IN_BACKGROUND: " in the background", "在后台";
     ASK_AGAIN_TITLE: "Run this again{where}?", "{where}再次运行？";
     ASK_FREE_TITLE: "Run this{where} without the sandbox?", "不受沙箱限制{where}运行？";

@@ -140,6 +140,15 @@ impl Risk {
         grave.peek().is_some() && grave.all(|reason| reason.rule == "mode.plan")
     }
 
+    /// The reasons without those that repeat the sentence before them under another rule.
+    pub fn distinct_reasons(&self) -> impl Iterator<Item = &Reason> {
+        let mut before = None;
+        self.reasons.iter().filter(move |reason| {
+            let sentence = Some((&reason.say, reason.arg));
+            std::mem::replace(&mut before, sentence) != sentence
+        })
+    }
+
     /// The sentence of the deciding reason.
     pub fn main_reason(&self) -> Option<&LocalizedText> {
         self.deciding_reason().map(|reason| &reason.say)

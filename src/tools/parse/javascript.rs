@@ -5,7 +5,7 @@ use super::items::{FinishedCommand, Items};
 use super::search::number;
 
 /// Lines of what a failed test says.
-const MAX_MESSAGE_LINES: usize = 4;
+pub(super) const MAX_MESSAGE_LINES: usize = 4;
 /// Lines that only explain signs.
 const LEGENDS: &[&str] = &["- Expected", "+ Received"];
 
@@ -87,7 +87,11 @@ impl<'t> TestReport<'t> {
 /// The place in a frame of a stack that is of the project: `at f (src/a.test.js:6:15)`,
 /// `❯ src/a.test.ts:6:15`.
 fn frame(text: &str) -> Option<(&str, u64)> {
-    let rest = text.strip_prefix("at ").or_else(|| text.strip_prefix("❯ "))?;
+    own_place(text.strip_prefix("at ").or_else(|| text.strip_prefix("❯ "))?)
+}
+
+/// The same without the sign before it.
+pub(super) fn own_place(rest: &str) -> Option<(&str, u64)> {
     let rest = rest.rsplit_once('(').map_or(rest, |(_, place)| place.trim_end_matches(')'));
     let rest = rest.rsplit(' ').next().unwrap_or(rest);
     let foreign = ["node_modules", "node:", "internal/", "ext:"];
@@ -95,7 +99,7 @@ fn frame(text: &str) -> Option<(&str, u64)> {
 }
 
 /// `a.test.js:6:10`, also of a URL.
-fn place_in(text: &str) -> Option<(&str, u64)> {
+pub(super) fn place_in(text: &str) -> Option<(&str, u64)> {
     let text = text.strip_prefix("file://").unwrap_or(text);
     let (rest, column) = text.rsplit_once(':')?;
     let (file, line) = rest.rsplit_once(':')?;

@@ -16,6 +16,7 @@ use avocet_core::i18n::{LocalizedText, agents, common, rules, screen as phrases}
 use avocet_core::protocol::{AskId, Change, RemainingStep, Risk, StepAction, StepQuestion, Tier};
 use avocet_present::QuestionKind;
 use avocet_present::flow::QuestionFlow;
+use avocet_present::outcome::{VerbForm, step_name};
 
 #[derive(Debug)]
 pub struct ApproveDialog {
@@ -130,7 +131,12 @@ impl ApproveDialog {
                 phrases::ASK_AGAIN_FREE_TITLE.into()
             }
             QuestionKind::Unconfined => phrases::ASK_FREE_TITLE.into(),
-            _ => phrases::ASK_TITLE.into(),
+            _ => match step_name(&self.asked.step.work, VerbForm::NotDone).0 {
+                Some(verb) if verb != phrases::VERB_TASK => {
+                    phrases::ASK_TOOL_TITLE.with("verb", LocalizedText::from(verb))
+                }
+                _ => phrases::ASK_TITLE.into(),
+            },
         };
         if self.asked.step.requires.background {
             return text.with("where", LocalizedText::from(phrases::ASK_IN_BACKGROUND));

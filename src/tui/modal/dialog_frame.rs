@@ -296,22 +296,16 @@ pub fn fit_message(line: &Line<'static>, room: usize) -> Line<'static> {
     Line::styled(shown, line.style)
 }
 
-/// The text, and as many of the keys after it as fit: each has a span for the key and one for its
-/// meaning.
+/// The text, and as many of the keys after it as fit, each with its meaning and a gap before it.
 fn append_key_hints(said: Line<'static>, keys: &Line<'static>, room: usize) -> Line<'static> {
-    let style = said.style;
-    let mut line = Line::from(vec![Span::styled(said.to_string(), style)]);
-    for hint in keys.spans.chunks(2) {
-        let wide: usize = hint.iter().map(|span| text::width(&span.content)).sum();
-        let blanks = hint
-            .last()
-            .map_or(0, |span| text::width(&span.content) - text::width(span.content.trim_end()));
-        let gap = if line.spans.len() == 1 { 3 } else { 0 };
-        if line.width() + gap + wide - blanks > room {
+    let mut line = Line::from(vec![Span::styled(said.to_string(), said.style)]);
+    for hint in keys.spans.chunks(3) {
+        let [_, key, meaning] = hint else { break };
+        let gap = Span::raw("   ");
+        if line.width() + gap.width() + key.width() + meaning.width() > room {
             break;
         }
-        line.spans.push(Span::raw(" ".repeat(gap)));
-        line.spans.extend(hint.iter().cloned());
+        line.spans.extend([gap, key.clone(), meaning.clone()]);
     }
     line
 }
@@ -421,6 +415,17 @@ mod tests {
         "下面还有 12 行。End 查看其余部分；再按 y 将跳过查看直接运行。",
         "a-single-word-that-is-longer-than-a-narrow-screen",
     ];
+
+    #[test]
+    fn keys_after_a_message_have_their_meaning_or_are_left_out() {
+        let keys = ["", "e", " edit", "   ", "d", " details"].map(Span::raw);
+        let keys = Line::from(keys.to_vec());
+        let shown = |room| append_key_hints(Line::raw("Rows 1"), &keys, room).to_string();
+        assert_eq!(shown(14), "Rows 1");
+        assert_eq!(shown(15), "Rows 1   e edit");
+        assert_eq!(shown(26), "Rows 1   e edit");
+        assert_eq!(shown(27), "Rows 1   e edit   d details");
+    }
 
     #[test]
     fn no_message_is_cut_inside_a_word_at_any_width() {

@@ -317,24 +317,25 @@ impl StepDetails {
     ) -> Vec<Line<'static>> {
         let say = reason_for_question(&reason.say).text(cx.lang);
         let style = cx.theme.tier(reason.tier);
-        let mut lines: Vec<Line<'static>> = match argument_of(action, reason) {
-            Some(arg) => {
-                let arg = text::elide_middle(&quote(arg).text, self.width / 3);
-                let text = format!("{arg}  {say}");
-                let mut rows: Vec<_> =
-                    text::wrap(&text, self.width).into_iter().map(Line::from).collect();
-                if let Some(first) = rows.first_mut()
-                    && let Some(rest) = first.to_string().strip_prefix(&arg)
-                {
-                    *first = Line::from(vec![
-                        Span::styled(arg, style.add_modifier(Modifier::UNDERLINED)),
-                        Span::styled(rest.to_owned(), cx.theme.text),
-                    ]);
+        let mut lines: Vec<Line<'static>> =
+            match argument_of(action, reason).filter(|arg| !say.contains(*arg)) {
+                Some(arg) => {
+                    let arg = text::elide_middle(&quote(arg).text, self.width / 3);
+                    let text = format!("{arg}  {say}");
+                    let mut rows: Vec<_> =
+                        text::wrap(&text, self.width).into_iter().map(Line::from).collect();
+                    if let Some(first) = rows.first_mut()
+                        && let Some(rest) = first.to_string().strip_prefix(&arg)
+                    {
+                        *first = Line::from(vec![
+                            Span::styled(arg, style.add_modifier(Modifier::UNDERLINED)),
+                            Span::styled(rest.to_owned(), cx.theme.text),
+                        ]);
+                    }
+                    rows
                 }
-                rows
-            }
-            None => text::wrap(&say, self.width).into_iter().map(Line::from).collect(),
-        };
+                None => text::wrap(&say, self.width).into_iter().map(Line::from).collect(),
+            };
         if !self.with_rules {
             return lines;
         }
@@ -443,7 +444,7 @@ pub fn sandbox_rows(risk: &Risk, width: usize, cx: &DrawContext<'_>) -> Vec<Line
 
 /// The reasons for asking.
 fn reasons(risk: &Risk) -> impl Iterator<Item = &Reason> {
-    risk.reasons.iter().filter(|reason| reason.tier > Tier::L0)
+    risk.distinct_reasons().filter(|reason| reason.tier > Tier::L0)
 }
 
 /// Whether a reason only says how the sandbox confines the step.
@@ -458,9 +459,9 @@ fn named(effect: Effect) -> LocalizedText {
     effect_phrase(effect).into()
 }
 
-/// The colour of an judgement: a risk lowered from L2 keeps the colour of L2.
+/// The colour of a judgement: all that takes a deliberate approval has the colour of L2.
 pub fn tone(risk: &Risk, cx: &DrawContext<'_>) -> Style {
-    cx.theme.tier(if risk.lifted { Tier::L2 } else { risk.tier })
+    cx.theme.tier(if risk.is_high_risk() { Tier::L2 } else { risk.tier })
 }
 
 impl StyledText {

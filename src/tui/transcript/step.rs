@@ -376,7 +376,7 @@ impl StepBlock {
             pair(common::FOLDER, text::single_line(folder));
         }
         // What only reads, as most steps do, needs no reason, and success no code.
-        for reason in self.risk.reasons.iter().filter(|reason| reason.tier > Tier::L0) {
+        for reason in self.risk.distinct_reasons().filter(|reason| reason.tier > Tier::L0) {
             let rule = screen::STEP_RULE
                 .with("why", reason.say.clone())
                 .with("rule", reason.rule.as_str());

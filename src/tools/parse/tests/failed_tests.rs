@@ -49,6 +49,20 @@ const REPORTS: &[Report] = &[
         counts: [2, 1, 1],
         failures: &[("src/a.test.ts > sums > adds", "src/a.test.ts", 6, "AssertionError: expected 1 to be 2 // Object.is equality\n- 2\n+ 1")],
     },
+    Report {
+        line: "node --test",
+        stdout: "TAP version 13\n# Subtest: price\n    # Subtest: pads\n    not ok 1 - pads\n      ---\n      duration_ms: 0.9\n      location: '/w/price.test.js:5:1'\n      failureType: 'testCodeFailure'\n      error: |-\n        Expected values to be strictly equal:\n        \n        '1.5' !== '1.50'\n        \n      code: 'ERR_ASSERTION'\n      name: 'AssertionError'\n      stack: |-\n        TestContext.<anonymous> (file:///w/price.test.js:6:10)\n        Test.run (node:internal/test_runner/test:796:25)\n      ...\n    1..1\nnot ok 1 - price\n  ---\n  failureType: 'subtestsFailed'\n  error: '1 subtest failed'\n  ...\nnot ok 2 - later # TODO\n  ---\n  error: 'not yet'\n  ...\n1..2\n# tests 1\n# pass 0\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 1\n",
+        stderr: "",
+        counts: [0, 1, 1],
+        failures: &[("pads", "/w/price.test.js", 6, "Expected values to be strictly equal:\n'1.5' !== '1.50'")],
+    },
+    Report {
+        line: "npm run test",
+        stdout: "✔ works (0.5ms)\n▶ price\n  ✖ pads (1.2ms)\n✖ price (2ms)\nℹ tests 2\nℹ pass 1\nℹ fail 1\nℹ skipped 0\n\n✖ failing tests:\n\ntest at price.test.js:5:1\n✖ pads (1.2ms)\n  AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n\n  '1.5' !== '1.50'\n\n      at TestContext.<anonymous> (file:///w/price.test.js:6:10)\n      at Test.run (node:internal/test_runner/test:796:25) {\n    generatedMessage: true,\n",
+        stderr: "",
+        counts: [1, 1, 0],
+        failures: &[("pads", "/w/price.test.js", 6, "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n'1.5' !== '1.50'")],
+    },
 ];
 
 #[test]
@@ -77,6 +91,7 @@ fn what_is_not_a_report_of_tests_is_not_read_as_one() {
     for (line, out) in [
         ("npm start", "● started\nFAIL x\n"),
         ("npm run build", "built in 2s\n"),
+        ("node server.js", "● started\nnot ok 1 - x\n"),
         ("python3 main.py", "FAILED a.py\n1 failed in 2s\n"),
     ] {
         let kind = parse_with_exit(line, out, "", 1).map(|(kind, ..)| kind);

@@ -44,6 +44,7 @@ pub(super) fn confined(rest: usize) -> State {
     held.iter_mut().for_each(|reason| reason.rule = "sandbox.work".into());
     asked.risk.reasons.extend(held);
     asked.rule_covers = vec![WHY.into()];
+    asked.of = asked.number + rest;
     asked.rest.extend((0..rest).map(|n| protocol::RemainingStep {
         id: format!("cmd_{n}"),
         work: StepAction::exec("touch", &["b"]),
@@ -168,14 +169,32 @@ fn a_denied_step_is_opened_once_or_for_the_session_and_runs_free_only_after_anot
     assert_eq!(answer_at(&mut state, "Y", 6_000), decides(Decision::Approve));
 }
 
-#[test]
-fn a_question_says_that_a_step_would_run_in_the_background() {
+/// Of a step that no sandbox confines.
+fn free() -> Risk {
     let free = Risk { rule: "sandbox.free".into(), ..risk(Tier::L1) };
     let reasons = vec![Reason { rule: "sandbox.free".into(), ..free.reasons[0].clone() }];
-    let free = Risk { reasons, ..free };
+    Risk { reasons, ..free }
+}
+
+#[test]
+fn what_runs_without_the_sandbox_has_the_colour_of_high_risk() {
+    let has_grave_colour = |risk: Risk| {
+        let mut state = screen_with(step_question(StepAction::exec("npm", &["test"]), risk));
+        let grave = state.appearance.theme.tier(Tier::L2).fg;
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a test terminal");
+        let frame = terminal.draw(|frame| drop(draw_frame(&mut state, frame, 50_000)));
+        let cells = &frame.expect("drawn").buffer.content;
+        cells.iter().any(|cell| Some(cell.fg) == grave && cell.symbol() != " ")
+    };
+    assert!(has_grave_colour(free()));
+    assert!(!has_grave_colour(risk(Tier::L1)));
+}
+
+#[test]
+fn a_question_says_that_a_step_would_run_in_the_background() {
     for (risk, title) in [
         (risk(Tier::L1), "Run this in the background?"),
-        (free, "Run this in the background without the sandbox?"),
+        (free(), "Run this in the background without the sandbox?"),
     ] {
         let mut event = step_question(StepAction::exec("npm", &["run", "dev"]), risk);
         let protocol::Event::Asked(ask) = &mut event else { panic!("asks") };
