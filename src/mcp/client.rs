@@ -8,9 +8,10 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use rmcp::model::{
-    ClientConfig, ClientNotification, ClientRequest, ElicitRequestParams, ElicitResult, ErrorData,
-    Implementation, ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam,
-    ProgressToken, ProtocolVersion, ServerPeerInfo, SubscriptionFilter,
+    ClientConfig, ClientNotification, ClientRequest, CreateMessageRequestParams,
+    CreateMessageResult, ElicitRequestParams, ElicitResult, ErrorCode, ErrorData, Implementation,
+    ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken,
+    ProtocolVersion, ServerPeerInfo, SubscriptionFilter,
 };
 use rmcp::service::{
     NotificationContext, PeerRequestOptions, RequestContext, RequestHandle, RunningService,
@@ -24,6 +25,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::clean;
 use super::client_error::{of_service, of_start};
 use super::message::{McpCallId, McpError};
+use super::sampling::SamplingError;
 use super::throttle::Throttled;
 
 /// Events of a connection that wait for the task of the server. What only informs is dropped when
@@ -48,6 +50,11 @@ pub(crate) enum Inbound {
         params: Value,
         reply: oneshot::Sender<Value>,
     },
+    /// It asks the model.
+    Sampled {
+        params: Value,
+        reply: oneshot::Sender<Result<Value, SamplingError>>,
+    },
     ListsChanged,
     Logged(String),
 }
@@ -60,9 +67,17 @@ pub(crate) struct CallActivity {
     pub progress: u64,
 }
 
+/// What a server may ask of its client.
+#[derive(Clone)]
+pub(crate) struct ClientState {
+    pub folders: watch::Receiver<Vec<PathBuf>>,
+    /// The user allows it to ask the model.
+    pub samples: bool,
+}
+
 /// Answers what a server asks for.
 pub(crate) struct McpHandler {
-    folders: watch::Receiver<Vec<PathBuf>>,
+    client_state: ClientState,
     inbound: mpsc::Sender<Inbound>,
 }
 
@@ -77,6 +92,22 @@ impl McpHandler {
         answer.await.unwrap_or_else(|_| declined())
     }
 
+    /// Passes a request to the model on and waits for the answer.
+    async fn sample(
+        client_state: &ClientState,
+        sender: &mpsc::Sender<Inbound>,
+        params: Value,
+    ) -> Result<Value, SamplingError> {
+        if !client_state.samples {
+            return Err(SamplingError::not_allowed());
+        }
+        let (reply, answer) = oneshot::channel();
+        if sender.try_send(Inbound::Sampled { params, reply }).is_err() {
+            return Err(SamplingError::busy());
+        }
+        answer.await.unwrap_or_else(|_| Err(SamplingError::busy()))
+    }
+
     fn pass(&self, inbound: Inbound) {
         // What only informs may be lost.
         let _ = self.inbound.try_send(inbound);
@@ -85,10 +116,13 @@ impl McpHandler {
 
 impl ClientHandler for McpHandler {
     fn get_info(&self) -> ClientConfig {
-        let capabilities = json!({
+        let mut capabilities = json!({
             "roots": {"listChanged": true},
             "elicitation": {"form": {}, "url": {}},
         });
+        if self.client_state.samples {
+            capabilities["sampling"] = json!({});
+        }
         let capabilities = serde_json::from_value(capabilities).unwrap_or_default();
         ClientConfig::new(capabilities, Implementation::new("avocet", env!("CARGO_PKG_VERSION")))
     }
@@ -103,11 +137,24 @@ impl ClientHandler for McpHandler {
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
+    async fn create_message(
+        &self,
+        request: CreateMessageRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let params = serde_json::to_value(request).unwrap_or_default();
+        let answer = McpHandler::sample(&self.client_state, &self.inbound, params).await;
+        let answer =
+            answer.map_err(|why| ErrorData::new(ErrorCode(why.code), why.message, None))?;
+        serde_json::from_value(answer)
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
     async fn list_roots(
         &self,
         _: RequestContext<RoleClient>,
     ) -> Result<ListRootsResult, ErrorData> {
-        serde_json::from_value(roots(&self.folders.borrow()))
+        serde_json::from_value(roots(&self.client_state.folders.borrow()))
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
@@ -155,7 +202,7 @@ pub(crate) struct ServerConnection {
     /// Cancelled when the connection ended.
     pub ended: CancellationToken,
     pub activity: watch::Sender<CallActivity>,
-    folders: watch::Receiver<Vec<PathBuf>>,
+    client_state: ClientState,
     /// Closes it when dropped.
     close: DropGuard,
 }
@@ -164,10 +211,10 @@ impl ServerConnection {
     /// Shakes hands in the newest revision that the server speaks.
     pub fn open(
         transport: impl Transport<RoleClient> + 'static,
-        folders: watch::Receiver<Vec<PathBuf>>,
+        client_state: ClientState,
     ) -> BoxFuture<'static, Result<ServerConnection, McpError>> {
         let (sender, inbound) = mpsc::channel(MAX_WAITING);
-        let handler = McpHandler { folders: folders.clone(), inbound: sender.clone() };
+        let handler = McpHandler { client_state: client_state.clone(), inbound: sender.clone() };
         let lifecycle = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
@@ -181,7 +228,7 @@ impl ServerConnection {
             tokio::spawn(until_closed(client, close.clone()).map(|()| drop(guard)));
             let (activity, _) = watch::channel(CallActivity::default());
             let close = close.drop_guard();
-            ServerConnection { peer, inbound, sender, ended, activity, folders, close }
+            ServerConnection { peer, inbound, sender, ended, activity, client_state, close }
         };
         opening.map(|client| client.map(connection).map_err(|error| of_start(&error))).boxed()
     }
@@ -191,7 +238,7 @@ impl ServerConnection {
         Caller {
             peer: self.peer.clone(),
             inbound: self.sender.clone(),
-            folders: self.folders.clone(),
+            client_state: self.client_state.clone(),
             activity: self.activity.subscribe(),
             timeout,
             id: None,
@@ -261,7 +308,7 @@ async fn until_closed(client: RunningService<RoleClient, McpHandler>, close: Can
 pub(crate) struct Caller {
     peer: Peer<RoleClient>,
     inbound: mpsc::Sender<Inbound>,
-    folders: watch::Receiver<Vec<PathBuf>>,
+    client_state: ClientState,
     activity: watch::Receiver<CallActivity>,
     timeout: Duration,
     /// Set for what has progress.
@@ -301,7 +348,13 @@ impl Caller {
                     answer = McpHandler::ask(&self.inbound, params) => answer,
                     () = self.cancelled.cancelled() => return Err(McpError::Cancelled),
                 },
-                "roots/list" => roots(&self.folders.borrow()),
+                "sampling/createMessage" => tokio::select! {
+                    answer = McpHandler::sample(&self.client_state, &self.inbound, params) => {
+                        answer.map_err(|why| McpError::NoProtocol { why: why.message })?
+                    }
+                    () = self.cancelled.cancelled() => return Err(McpError::Cancelled),
+                },
+                "roots/list" => roots(&self.client_state.folders.borrow()),
                 _ => return Err(McpError::NoProtocol { why: clean::line(method, 100) }),
             };
             responses.insert(key.clone(), response);

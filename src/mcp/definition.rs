@@ -30,6 +30,8 @@ pub struct ServerDefinition {
     pub start_timeout: Duration,
     pub call_timeout: Duration,
     pub is_enabled: bool,
+    /// It may ask the model: only the user's own settings say so.
+    pub samples: bool,
     pub tools: ToolFilter,
 }
 
@@ -104,6 +106,7 @@ impl ServerDefinition {
             start_timeout: START_TIMEOUT,
             call_timeout: CALL_TIMEOUT,
             is_enabled: true,
+            samples: false,
             tools: ToolFilter::default(),
         }
     }
@@ -281,6 +284,7 @@ mod tests {
             start_timeout: Duration::from_secs(1),
             call_timeout: Duration::from_secs(1),
             is_enabled: true,
+            samples: false,
             tools: ToolFilter::default(),
         }
     }

@@ -27,6 +27,7 @@ pub(crate) fn definition(
     let table = entry.as_object().ok_or_else(|| wrong(name))?;
     let entry = Entry { table, program: origin.program };
     let timeout = entry.timeout();
+    let is_own = origin.program == DefinitionProgram::Avocet && !origin.is_from_repository;
     let disabled = entry.flag("disabled")?.unwrap_or(false);
     Ok(ServerDefinition {
         name: name.to_owned(),
@@ -35,6 +36,7 @@ pub(crate) fn definition(
         start_timeout: entry.seconds("startup_timeout_sec").or(timeout).unwrap_or(START_TIMEOUT),
         call_timeout: entry.seconds("tool_timeout_sec").or(timeout).unwrap_or(CALL_TIMEOUT),
         is_enabled: entry.flag("enabled")?.unwrap_or(true) && !disabled,
+        samples: is_own && entry.flag("sampling")?.unwrap_or(false),
         tools: ToolFilter {
             only: entry.list(&["enabled_tools", "includeTools"])?,
             except: entry.list(&["disabled_tools", "excludeTools"])?,

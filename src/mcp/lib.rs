@@ -28,6 +28,7 @@ mod open;
 mod pipe;
 mod question;
 mod running;
+mod sampling;
 mod server;
 mod sse;
 mod throttle;
@@ -45,7 +46,8 @@ pub use launch::{ServerLaunch, ServerPipes, ServerStarter};
 pub use login::{McpLogin, begin_login};
 pub use message::{
     McpCallId, McpContent, McpError, McpEvent, McpQuestion, McpQuestionId, McpReply, McpRequest,
-    McpServerFacts, PromptArgument, ServerPrompt, ServerResource, ServerTool,
+    McpServerFacts, PromptArgument, SampledAnswer, SamplingRequest, ServerPrompt, ServerResource,
+    ServerTool,
 };
 pub use offers::{OfferedPrompt, OfferedResource, ServerOffers};
 pub use server::{McpServer, start_server};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use avocet_core::i18n::{Localize, LocalizedText, mcp as phrases};
-use avocet_core::protocol::{FormField, Image};
+use avocet_core::protocol::{FormField, Image, Message};
 
 /// Names a request, chosen by the caller: unique among those that a server has not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,6 +51,11 @@ pub enum McpRequest {
         question: McpQuestionId,
         values: Option<BTreeMap<String, String>>,
     },
+    /// The answer of the model to a request, or why there is none.
+    AnswerSampling {
+        question: McpQuestionId,
+        answer: Result<SampledAnswer, String>,
+    },
     /// The folders of the session changed.
     SetFolders(Vec<PathBuf>),
     /// Starts the server again, at once.
@@ -80,6 +85,8 @@ pub enum McpEvent {
         result: Result<McpReply, McpError>,
     },
     Asked(McpQuestion),
+    /// It asks the model, which the user allows it.
+    Sampled(SamplingRequest),
     /// The question no longer needs an answer.
     Withdrawn(McpQuestionId),
     /// A line for the log.
@@ -161,6 +168,22 @@ pub struct McpQuestion {
     pub fields: Vec<FormField>,
     /// An address that the user is to visit instead.
     pub url: Option<String>,
+}
+
+/// What a server asks the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SamplingRequest {
+    pub id: McpQuestionId,
+    pub messages: Vec<Message>,
+    pub max_tokens: u32,
+}
+
+/// The model's answer to a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SampledAnswer {
+    /// The name of the model.
+    pub model: String,
+    pub text: String,
 }
 
 /// Why a server does not run, or a request of it failed.

@@ -1,6 +1,5 @@
 //! Opens the connection to a server, whatever its transport.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -8,9 +7,9 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::auth::AuthClient;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
-use super::client::ServerConnection;
+use super::client::{ClientState, ServerConnection};
 use super::definition::{RemoteServer, ServerTransport, StdioServer};
 use super::http::{client, headers, url};
 use super::launch::ServerLaunch;
@@ -29,15 +28,17 @@ pub(crate) struct Opened {
 /// Starts a server, or connects to it, and asks what it offers.
 pub(crate) async fn open(
     launch: Arc<ServerLaunch>,
-    folders: watch::Receiver<Vec<PathBuf>>,
+    client_state: ClientState,
     sender: mpsc::Sender<(String, McpEvent)>,
 ) -> Result<Opened, McpError> {
     let timeout = launch.definition.start_timeout;
     let opening = async {
         match launch.definition.transport.clone() {
-            ServerTransport::Stdio(server) => open_stdio(launch, server, folders, sender).await,
-            ServerTransport::Http(server) => open_http_or_sse(launch, server, folders).await,
-            ServerTransport::Sse(server) => open_sse(launch, server, folders).await,
+            ServerTransport::Stdio(server) => {
+                open_stdio(launch, server, client_state, sender).await
+            }
+            ServerTransport::Http(server) => open_http_or_sse(launch, server, client_state).await,
+            ServerTransport::Sse(server) => open_sse(launch, server, client_state).await,
         }
     };
     let late = |_| McpError::StartTimeout { seconds: timeout.as_secs() };
@@ -47,7 +48,7 @@ pub(crate) async fn open(
 async fn open_stdio(
     launch: Arc<ServerLaunch>,
     server: StdioServer,
-    folders: watch::Receiver<Vec<PathBuf>>,
+    client_state: ClientState,
     sender: mpsc::Sender<(String, McpEvent)>,
 ) -> Result<Opened, McpError> {
     let started = launch.starter.start(server).await;
@@ -57,7 +58,7 @@ async fn open_stdio(
     let reader = LimitedReader::new(pipes.output, process.flooded.clone());
     let transport =
         AsyncRwTransport::new_client(reader, pipes.input).with_max_line_length(MAX_MESSAGE + 1);
-    let opened = match ServerConnection::open(transport, folders).await {
+    let opened = match ServerConnection::open(transport, client_state).await {
         Ok(connection) => with_facts(launch, connection).await,
         Err(error) => Err(error),
     };
@@ -98,11 +99,11 @@ async fn with_facts(
 async fn open_http_or_sse(
     launch: Arc<ServerLaunch>,
     server: RemoteServer,
-    folders: watch::Receiver<Vec<PathBuf>>,
+    client_state: ClientState,
 ) -> Result<Opened, McpError> {
-    match open_http(launch.clone(), server.clone(), folders.clone()).await {
+    match open_http(launch.clone(), server.clone(), client_state.clone()).await {
         Err(error @ (McpError::NoProtocol { .. } | McpError::Unreachable { .. })) => {
-            open_sse(launch, server, folders).await.map_err(|_| error)
+            open_sse(launch, server, client_state).await.map_err(|_| error)
         }
         opened => opened,
     }
@@ -111,7 +112,7 @@ async fn open_http_or_sse(
 async fn open_http(
     launch: Arc<ServerLaunch>,
     server: RemoteServer,
-    folders: watch::Receiver<Vec<PathBuf>>,
+    client_state: ClientState,
 ) -> Result<Opened, McpError> {
     let url = url(&server)?;
     let client = client(&url)?;
@@ -123,11 +124,11 @@ async fn open_http(
         Some(manager) => {
             let client = AuthClient::new(client, manager);
             let transport = StreamableHttpClientTransport::with_client(client, config);
-            ServerConnection::open(transport, folders).await?
+            ServerConnection::open(transport, client_state).await?
         }
         None => {
             let transport = StreamableHttpClientTransport::with_client(client, config);
-            ServerConnection::open(transport, folders).await?
+            ServerConnection::open(transport, client_state).await?
         }
     };
     with_facts(launch, connection).await
@@ -136,7 +137,7 @@ async fn open_http(
 async fn open_sse(
     launch: Arc<ServerLaunch>,
     server: RemoteServer,
-    folders: watch::Receiver<Vec<PathBuf>>,
+    client_state: ClientState,
 ) -> Result<Opened, McpError> {
     let url = url(&server)?;
     let headers = headers(&server)?.into_iter().collect();
@@ -144,5 +145,5 @@ async fn open_sse(
     let tokens = login::saved(url.clone(), client.clone(), launch.keys.clone()).await?;
     let sender = SseSender { client, headers, tokens: tokens.map(Arc::new) };
     let transport = SseTransport::connect(sender, url).await?;
-    with_facts(launch, ServerConnection::open(transport, folders).await?).await
+    with_facts(launch, ServerConnection::open(transport, client_state).await?).await
 }

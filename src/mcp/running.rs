@@ -20,13 +20,15 @@ use super::message::{
     McpCallId, McpError, McpEvent, McpQuestionId, McpReply, McpRequest, McpServerFacts,
 };
 use super::open::{Opened, explain};
-use super::{clean, content, facts, question};
+use super::sampling::SamplingError;
+use super::{clean, content, facts, question, sampling};
 
 /// How long to wait for more changes before the lists are read again; doubled each time, so that a
 /// server that changes without end is asked ever more seldom.
 const CHANGE_DELAY: Duration = Duration::from_millis(200);
 const MAX_DOUBLINGS: u32 = 9;
 const MAX_QUESTIONS: usize = 4;
+const MAX_SAMPLINGS: usize = 2;
 const MAX_PROGRESS_LINE: usize = 300;
 const MAX_VALUES: usize = 50;
 const MAX_VALUE: usize = 200;
@@ -58,6 +60,7 @@ pub(crate) struct Running<'a> {
     calls: HashMap<McpCallId, CancellationToken>,
     tokens: HashMap<ProgressToken, McpCallId>,
     questions: HashMap<McpQuestionId, PendingQuestion>,
+    samplings: HashMap<McpQuestionId, oneshot::Sender<Result<Value, SamplingError>>>,
     next_question: u64,
     tasks: JoinSet<Done>,
     /// When the lists are read again.
@@ -80,6 +83,7 @@ impl<'a> Running<'a> {
             calls: HashMap::new(),
             tokens: HashMap::new(),
             questions: HashMap::new(),
+            samplings: HashMap::new(),
             next_question: 0,
             tasks: JoinSet::new(),
             stale: None,
@@ -178,6 +182,13 @@ impl<'a> Running<'a> {
                 }
                 self.count_questions();
             }
+            McpRequest::AnswerSampling { question, answer } => {
+                if let Some(reply) = self.samplings.remove(&question) {
+                    // A server that no longer waits needs no answer.
+                    let _ = reply.send(sampling::answer(answer));
+                }
+                self.count_questions();
+            }
             McpRequest::SetFolders(folders) => {
                 self.folders.send_replace(folders);
                 self.opened.connection.folders_changed();
@@ -208,6 +219,7 @@ impl<'a> Running<'a> {
             Inbound::Called { .. } => {}
             Inbound::Progress(progress) => self.progress(progress),
             Inbound::Asked { params, reply } => self.question(&params, reply).await,
+            Inbound::Sampled { params, reply } => self.sample(&params, reply).await,
             Inbound::ListsChanged => {
                 let delay = CHANGE_DELAY * 2u32.pow(self.changes.min(MAX_DOUBLINGS));
                 self.stale.get_or_insert_with(|| Instant::now() + delay);
@@ -257,8 +269,31 @@ impl<'a> Running<'a> {
         self.count_questions();
     }
 
+    async fn sample(
+        &mut self,
+        params: &Value,
+        sender: oneshot::Sender<Result<Value, SamplingError>>,
+    ) {
+        self.samplings.retain(|_, reply| !reply.is_closed());
+        let id = McpQuestionId(self.next_question);
+        let asked = match sampling::request(id, params) {
+            _ if self.samplings.len() >= MAX_SAMPLINGS => Err(SamplingError::busy()),
+            asked => asked,
+        };
+        match asked {
+            Ok(asked) => {
+                self.next_question += 1;
+                self.samplings.insert(id, sender);
+                self.emit(McpEvent::Sampled(asked)).await;
+            }
+            // A server that no longer waits needs no answer.
+            Err(why) => drop(sender.send(Err(why))),
+        }
+        self.count_questions();
+    }
+
     fn count_questions(&self) {
-        let questions = self.questions.len();
+        let questions = self.questions.len() + self.samplings.len();
         self.opened.connection.activity.send_modify(|activity| activity.questions = questions);
     }
 

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use super::client::ClientState;
 use super::definition::ServerTransport;
 use super::launch::ServerLaunch;
 use super::message::{McpCallId, McpError, McpEvent, McpRequest};
@@ -47,6 +48,11 @@ impl McpServer {
         self.requests.try_send(request).is_ok()
     }
 
+    /// What passes requests on from another task.
+    pub fn sender(&self) -> mpsc::Sender<McpRequest> {
+        self.requests.clone()
+    }
+
     /// Ends the server and waits until its process ended.
     pub async fn stop(self) {
         drop(self.requests);
@@ -66,7 +72,9 @@ impl ServerTask {
     async fn run(mut self) {
         let mut failures = 0;
         loop {
-            let opening = open(self.launch.clone(), self.folders.subscribe(), self.events.clone());
+            let samples = self.launch.definition.samples;
+            let client_state = ClientState { folders: self.folders.subscribe(), samples };
+            let opening = open(self.launch.clone(), client_state, self.events.clone());
             let opened = self.meanwhile(opening.boxed()).await;
             let since = Instant::now();
             let (has_run, end) = match opened {
@@ -150,7 +158,10 @@ impl ServerTask {
                 self.folders.send_replace(folders);
                 None
             }
-            McpRequest::Cancel(_) | McpRequest::Answer { .. } | McpRequest::Restart => None,
+            McpRequest::Cancel(_)
+            | McpRequest::Answer { .. }
+            | McpRequest::AnswerSampling { .. }
+            | McpRequest::Restart => None,
         }
     }
 }

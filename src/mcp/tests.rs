@@ -147,6 +147,7 @@ fn definition(transport: ServerTransport) -> ServerDefinition {
         start_timeout: Duration::from_secs(30),
         call_timeout: Duration::from_secs(60),
         is_enabled: true,
+        samples: false,
         tools: ToolFilter::default(),
     }
 }

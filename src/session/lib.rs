@@ -53,6 +53,7 @@ mod mcp_ops;
 mod mcp_page;
 mod mcp_questions;
 mod mcp_requests;
+mod mcp_sampling;
 mod mcp_schemas;
 pub mod mcp_servers;
 mod mcp_tool;

@@ -8,6 +8,7 @@ use futures_util::future::join_all;
 use tokio::time::timeout_at;
 
 use super::mcp_page;
+use super::mcp_sampling;
 use super::mcp_schemas::offered_schemas;
 use super::mcp_servers::{
     DefinitionState, McpServerState, ServerNews, ServerQuestion, SessionServer, folders_of,
@@ -132,6 +133,7 @@ impl Session {
                 self.servers.waiting.push_back(ServerQuestion::Asked(name, question));
                 self.ask_for_server().await;
             }
+            McpEvent::Sampled(request) => mcp_sampling::answer(self, &name, request),
             McpEvent::Withdrawn(id) => {
                 let is_it = |server_question: &ServerQuestion| matches!(server_question, ServerQuestion::Asked(of, question) if *of == name && question.id == id);
                 self.servers.waiting.retain(|waits| !is_it(waits));

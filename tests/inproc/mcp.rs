@@ -34,6 +34,8 @@ struct Played {
     has_user: bool,
     /// They ask the user for a word before they answer.
     asks: bool,
+    /// They ask the model for one.
+    samples: bool,
 }
 
 impl ServerStarter for Played {
@@ -42,7 +44,7 @@ impl ServerStarter for Played {
         let (input, theirs) = duplex(1 << 16);
         let (mut out, output) = duplex(1 << 16);
         let (_, errors) = duplex(64);
-        let asks = self.asks;
+        let (asks, samples) = (self.asks, self.samples);
         tokio::spawn(async move {
             let mut lines = BufReader::new(theirs).lines();
             let mut call = Value::Null;
@@ -53,7 +55,12 @@ impl ServerStarter for Played {
                         call = request;
                         question()
                     }
+                    Some("tools/call") if samples => {
+                        call = request;
+                        sampling()
+                    }
                     Some(_) => answer(&request),
+                    None if samples => result(&call["id"], &request["result"]["content"]["text"]),
                     // The user's word.
                     None => result(&call["id"], &request["result"]["content"]["word"]),
                 };
@@ -73,6 +80,12 @@ fn question() -> Value {
     });
     let params = json!({ "message": "Which word?", "requestedSchema": schema });
     json!({ "jsonrpc": "2.0", "id": 900, "method": "elicitation/create", "params": params })
+}
+
+fn sampling() -> Value {
+    let message = json!({ "role": "user", "content": { "type": "text", "text": "Which word?" } });
+    let params = json!({ "messages": [message], "maxTokens": 10 });
+    json!({ "jsonrpc": "2.0", "id": 901, "method": "sampling/createMessage", "params": params })
 }
 
 fn result(id: &Value, text: &Value) -> Value {
@@ -160,6 +173,7 @@ fn definition(name: &str, is_from_repository: bool) -> ServerDefinition {
         start_timeout: Duration::from_secs(60),
         call_timeout: Duration::from_secs(60),
         is_enabled: true,
+        samples: false,
         tools: ToolFilter::default(),
     }
 }
@@ -327,5 +341,24 @@ async fn what_a_server_asks_in_a_call_is_a_question_of_the_session() {
     client.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
     let events = client.until_it_ends().await;
     assert_eq!(observed(&events).stdout, "tern");
+    client.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_the_user_allows_asks_the_model_and_a_line_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let definitions = vec![ServerDefinition { samples: true, ..definition("theirs", false) }];
+    let servers = Played { definitions, samples: true, ..Played::default() };
+    let mut parts = parts(folder.path(), &[&say("x"), "tern", DONE], &servers);
+    parts.security.policy.allowed = vec![PolicyRule::parse("mcp.theirs.say").unwrap()];
+    let mut client = SessionClient::start(parts);
+    let events = client.turn("say it").await;
+    assert_eq!(observed(&events).stdout, "tern");
+    let notices = events.iter().filter_map(|event| match event {
+        Event::Notice(notice) => Some(notice.say.to_string()),
+        _ => None,
+    });
+    let notices: Vec<String> = notices.collect();
+    assert!(notices.iter().any(|say| say.contains("`theirs` asked the model")), "{notices:?}");
     client.close().await;
 }

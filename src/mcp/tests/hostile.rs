@@ -278,6 +278,46 @@ async fn what_a_server_refuses_is_told_in_its_own_words_without_its_colours() {
 }
 
 #[tokio::test]
+async fn a_server_asks_the_model_only_if_the_user_allows_that_and_two_at_once() {
+    let ask = |id: u64, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": "sampling/createMessage", "params": params});
+    let definition =
+        ServerDefinition { samples: true, ..with_call_timeout(Duration::from_secs(60)) };
+    let mut client = start_within(definition, move |mut server| async move {
+        let call = server.call().await;
+        let text = |text: &str| json!({"role": "user", "content": {"type": "text", "text": text}});
+        let image = json!({"role": "user", "content": {"type": "image", "data": "", "mimeType": "image/png"}});
+        server.send(ask(1, json!({"messages": [image], "maxTokens": 5}))).await;
+        let refused = server.receive().await.unwrap();
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(1), &json!(-32602)));
+        let asked = json!({"messages": [text("a\u{1b}[31m?")], "systemPrompt": "be short", "maxTokens": 9_000_000});
+        for id in 2..5 {
+            server.send(ask(id, asked.clone())).await;
+        }
+        let busy = server.receive().await.unwrap();
+        assert_eq!((&busy["id"], &busy["error"]["code"]), (&json!(4), &json!(-32603)));
+        let answered = server.receive().await.unwrap();
+        let result = &answered["result"];
+        let said = format!("{} {} {}", answered["id"], result["model"], result["content"]["text"]);
+        server.answer(&call, super::text(&said)).await;
+        server.until("never").await;
+    });
+    client.started().await;
+    client.call(1);
+    let request = loop {
+        match client.events.recv().await.unwrap().1 {
+            McpEvent::Sampled(request) => break request,
+            _ => {}
+        }
+    };
+    let texts: Vec<String> =
+        request.messages.iter().map(|message| message.text().into_owned()).collect();
+    assert_eq!((&texts[..], request.max_tokens), (&["be short".to_owned(), "a?".into()][..], 8192));
+    let answer = Ok(SampledAnswer { model: "m".into(), text: "yes".into() });
+    assert!(client.server.send(McpRequest::AnswerSampling { question: request.id, answer }));
+    assert_eq!(client.answered().await, (1, Ok("2 \"m\" \"yes\"".to_owned())));
+}
+
+#[tokio::test]
 async fn requests_without_end_are_read_only_so_fast() {
     let (sender, sent) = oneshot::channel();
     let sender = std::sync::Mutex::new(Some(sender));
