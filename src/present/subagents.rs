@@ -142,7 +142,7 @@ impl SubagentProgress {
 mod tests {
     use super::*;
     use avocet_core::i18n::Lang;
-    use avocet_core::protocol::{ModelMessage, Risk, Step, StepAction, Usage};
+    use avocet_core::protocol::{ModelMessage, Risk, Step, StepAction, Tier, Usage};
 
     fn of(happened: Event) -> Event {
         Event::Subagent { agent: "cmd_007".into(), tokens: 2_150, happened: Box::new(happened) }
@@ -151,7 +151,9 @@ mod tests {
     fn begins() -> Event {
         let work = StepAction::Exec { program: "ls".into(), args: Vec::new() };
         let step = Step { id: "x".into(), work, requires: Default::default(), cwd: None };
-        of(Event::StepStarted { step, risk: Risk::default() })
+        let (rule, reasons, effects) = Default::default();
+        let risk = Risk { tier: Tier::L0, rule, reasons, effects, lifted: false };
+        of(Event::StepStarted { step, risk })
     }
 
     fn ends(ending: TurnOutcome) -> Event {

@@ -9,7 +9,7 @@ use avocet::i18n::Lang;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
     AgentRequest, ApprovalMode, Decision, Event, Observation, Op, Outcome, Question, QuestionOp,
-    SessionOp, SubagentInfo, TurnOp, TurnOutcome,
+    Report, SessionOp, SubagentInfo, TurnOp, TurnOutcome,
 };
 use avocet::session::SessionConfig;
 use avocet::session::extensions::ExtensionCache;
@@ -204,6 +204,25 @@ async fn stopping_the_turn_stops_its_agents() {
     let ended =
         |event: &Event| matches!(event, Event::TurnEnded { ending: TurnOutcome::Cancelled, .. });
     assert!(ended(events.last().unwrap()));
+    talk.client.close().await;
+}
+
+#[tokio::test]
+async fn a_definition_with_a_broken_head_is_named_and_the_others_are_used() {
+    let finder = "---\nname: finder\ndescription: Looks\n---\nLook.\n";
+    let mut talk = start(&[&*task("finder", "x"), &chat("Found."), DONE], |_| {});
+    let agents = talk.folder.path().join("home/.claude/agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    std::fs::write(agents.join("finder.md"), finder).unwrap();
+    std::fs::write(agents.join("broken.md"), "---\nname: [x\n---\nLook.\n").unwrap();
+    talk.client.send(Op::Session(SessionOp::Report { report: Report::Agents })).await;
+    let rows = talk.client.page().await.join("\n");
+    assert!(rows.contains("finder: Looks"), "{rows}");
+    assert!(rows.contains("explore: Finds things out"), "{rows}");
+    let broken = rows.lines().find(|row| row.contains("broken")).unwrap_or_default();
+    assert!(broken.contains("YAML"), "{rows}");
+    let events = talk.client.turn("go").await;
+    assert_eq!(observations(&events)[0].stdout, "Found.");
     talk.client.close().await;
 }
 

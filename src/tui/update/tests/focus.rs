@@ -35,6 +35,11 @@ fn screen_with(part: Focus) -> State {
             receive(&mut state, waits(&["next"]));
             hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
         }
+        Focus::Agents => {
+            let info = protocol::SubagentInfo::default();
+            receive(&mut state, SessionEvent::SubagentStarted(Box::new(info)));
+            hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
+        }
         Focus::HistorySearch => {
             drop(hold(&mut state, KeyCode::Char('r'), KeyModifiers::CONTROL));
         }
@@ -66,12 +71,13 @@ fn picture(state: &mut State) -> (String, String) {
 }
 
 /// Every part, with a hint of its keys, and whether the text of keys and of pastes goes there.
-const PARTS: [(Focus, Option<Phrase>, bool, bool); 10] = [
+const PARTS: [(Focus, Option<Phrase>, bool, bool); 11] = [
     (Focus::Question, None, false, true),
     (Focus::Draft, None, true, true),
     (Focus::Page, None, false, false),
     (Focus::Picker, Some(phrases::HINT_PICK), true, false),
     (Focus::Queue, Some(avocet_core::i18n::input::HINT_QUEUE_REMOVE), false, true),
+    (Focus::Agents, Some(avocet_core::i18n::agents::HINT_WORK), true, true),
     (Focus::HistorySearch, Some(avocet_core::i18n::input::HINT_OLDER), true, true),
     (Focus::TranscriptSearch, Some(phrases::HINT_NEXT), true, true),
     (Focus::Palette, Some(phrases::HINT_RUN), true, true),
