@@ -5,6 +5,7 @@ use super::run::Adding;
 use super::state::Session;
 use super::trust::AfterTrust;
 use super::user_input::UserInput;
+use super::worktrees;
 use avocet_core::protocol::{
     Event, ExtensionOp, ModelOp, Op, QuestionOp, Report, RuleOp, SavedOp, SessionOp, SettingOp,
     Submission, TurnOp,
@@ -47,7 +48,9 @@ impl Session {
                 self.send_report(report)
             }
             Op::Session(SessionOp::Job { job }) => self.handle_job(job).await,
-            Op::Session(SessionOp::Worktrees { request }) => self.handle_worktrees(request),
+            Op::Session(SessionOp::Worktrees { request }) => {
+                worktrees::answer_request(self, request)
+            }
             // The loop has ended before.
             Op::Session(SessionOp::Shutdown) => {}
         }
@@ -72,7 +75,7 @@ impl Session {
             TurnOp::RunScript { script, args } => self.run_script(script, args).await,
             TurnOp::Compress { focus } => self.compress(focus).await,
             TurnOp::Recall { id } => self.recall(&id).await,
-            TurnOp::MergeWorktree { name } => self.merge_worktree(name).await,
+            TurnOp::MergeWorktree { name } => worktrees::start_merge(self, name).await,
         }
     }
 

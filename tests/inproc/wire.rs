@@ -53,14 +53,14 @@ macro_rules! nested_variants {
 
 nested_variants! { op, OPS, Op:
     Turn(TurnOp): Submit SubmitPrompt Render Shell SetQueue RunQueue Unqueue Steer Retry Undo Redo Stop Invoke RunScript
-        Compress Recall;
+        Compress Recall MergeWorktree;
     Question(QuestionOp): Decide PreviewRisk;
     Model(ModelOp): SetModel Connect SetEffort SetBot;
     Rules(RuleOp): SetApprovalMode Allow Deny Revoke Trust AddFolder;
     Saved(SavedOp): New Export Resume ListSessions SearchSessions Fork Rename Rewind;
     Setting(SettingOp): SetMode SetLang Configure EditSettings;
     Extension(ExtensionOp): RefreshExtensions Mcp ShowMemory AddNote;
-    Session(SessionOp): Job Report Shutdown;
+    Session(SessionOp): Job Worktrees Report Shutdown;
 }
 variants! { decision, DECISIONS, Decision:
     Approve ApproveAll Remember Trust TrustParent WithoutSandbox Edit AcceptPlan Choose Answer Fill Reject
