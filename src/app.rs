@@ -124,7 +124,7 @@ pub fn entry() -> ExitCode {
     }
     let terminals =
         Terminals { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };
-    match Startup::prepare(&cli) {
+    match worktree::prepare(&cli) {
         Ok(startup) => {
             let temp = Arc::clone(&startup.shared.temp);
             let exit = route(cli, terminals, startup);

@@ -11,7 +11,8 @@ use super::mcp::{FolderServers, SandboxedStarter};
 use super::models::{self, ModelConnector};
 use super::startup::{StartError, Startup, StepOptions};
 use super::step_runner::{
-    SessionPurpose, StepRunner, exec_tools, exposed_key_host, machine, trust_prompt,
+    SessionPurpose, StepRunner, exec_tools, exposed_key_host, file_tool_state, machine,
+    trust_prompt,
 };
 use super::worktree;
 use crate::cli::Exit;
@@ -43,8 +44,6 @@ use avocet_session::{
 };
 use avocet_tools::code_checker::CodeChecker;
 use avocet_tools::exec::Exec;
-use avocet_tools::file_host::FileHost;
-use avocet_tools::read_tracker::ReadTracker;
 use avocet_tools::system::System;
 use avocet_tools::web::WebFetch;
 use avocet_tools::{Toolbox, file, git_branch, interaction, output_file};
@@ -328,15 +327,6 @@ fn tools_with_languages(
     let tools = usable_tools(startup, &runner.exec, &state).with_checker(checker);
     let own = languages.into_iter().flat_map(|languages| code_tools(languages, &runner.redactor));
     own.fold(tools, |tools, tool| tools.with_tool(tool))
-}
-
-pub fn file_tool_state(startup: &Startup, host: Option<Arc<dyn FileHost>>) -> file::FileToolState {
-    file::FileToolState {
-        read_tracker: ReadTracker::with_host(host),
-        backups: Some(file::Backups::new(startup.paths.backups())),
-        journal: Some(Arc::new(file::Journal::new(&startup.paths.journals()))),
-        checker: None,
-    }
 }
 
 /// Tools that the session itself has, beside those of the toolbox, and those that a language server

@@ -9,7 +9,7 @@ use super::container;
 use super::folder_trust::TrustState;
 use super::shared_resources::SharedResources;
 use super::surroundings::Surroundings;
-use super::{user_themes, worktree};
+use super::user_themes;
 use crate::cli::messages::{self, Printer};
 use crate::cli::policy;
 use crate::cli::{Cli, Exit, output};
@@ -149,9 +149,6 @@ impl Startup {
             chat_extensions: Arc::default(),
             surroundings: Surroundings::default(),
         };
-        if let Some(name) = &cli.run.worktree {
-            startup = worktree::enter(&startup, name)?;
-        }
         for named in &cli.run.add_dir {
             // Given in the user's shell, so relative to its folder.
             let named = named.canonicalize().unwrap_or_else(|_| named.clone());

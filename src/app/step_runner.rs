@@ -14,6 +14,7 @@ use avocet_safety::{self as safety, Policy, PolicyContext};
 use avocet_session::trust::{TrustAnswer, TrustPrompt};
 use avocet_tools::checkpoint::Checkpoints;
 use avocet_tools::exec::{Exec, Setup, StepLimits};
+use avocet_tools::file_host::FileHost;
 use avocet_tools::read_tracker::ReadTracker;
 use avocet_tools::system::{System, UndoCoverage};
 use avocet_tools::{Tool, file};
@@ -78,6 +79,16 @@ impl StepRunner {
     pub fn with_checkpoints(&self, system: System) -> System {
         let checkpoints = self.checkpoints.clone();
         system.with_checkpoints(checkpoints.map(|checkpoints| checkpoints as Arc<dyn UndoCoverage>))
+    }
+}
+
+/// What the tools for files know and keep.
+pub fn file_tool_state(startup: &Startup, host: Option<Arc<dyn FileHost>>) -> file::FileToolState {
+    file::FileToolState {
+        read_tracker: ReadTracker::with_host(host),
+        backups: Some(file::Backups::new(startup.paths.backups())),
+        journal: Some(Arc::new(file::Journal::new(&startup.paths.journals()))),
+        checker: None,
     }
 }
 

@@ -4,22 +4,31 @@
 use std::sync::Arc;
 
 use super::runtime::screen_runtime;
-use super::session_builder::file_tool_state;
 use super::startup::{StartError, Startup, start_error};
 use super::step_runner::{self, StepRunner};
+use crate::cli::Cli;
 use avocet_config::toml_schema::TomlValue;
 use avocet_core::i18n::{LocalizedText, cli as phrases};
-use avocet_session::folders::FolderTools;
-use avocet_session::worktrees::WorktreeAccess;
+use avocet_session::worktree_access::{FolderTools, WorktreeAccess};
 use avocet_tools::file;
 use avocet_tools::git_worktree::{Worktree, WorktreeRepository};
 
+/// The basis of a run, in the worktree that the command line names.
+pub fn prepare(cli: &Cli) -> Result<Startup, StartError> {
+    let startup = Startup::prepare(cli)?;
+    match &cli.run.worktree {
+        Some(name) => enter(&startup, name),
+        None => Ok(startup),
+    }
+}
+
 /// The same program in the worktree of this name.
-pub fn enter(startup: &Startup, name: &str) -> Result<Startup, StartError> {
+fn enter(startup: &Startup, name: &str) -> Result<Startup, StartError> {
     let fail = |say: LocalizedText| start_error(say, startup.lang());
     let worktree = open(startup, name).map_err(fail)?;
     let trusted = startup.trust.trusted_folder.as_deref();
     let mut inside = startup.in_trusted_folder(worktree.path.clone(), trusted, &startup.options);
+    inside.added.clone_from(&startup.added);
     inside.worktree = Some(Arc::new(worktree));
     Ok(inside)
 }
@@ -48,7 +57,7 @@ pub fn access(startup: &Startup, runner: &StepRunner) -> WorktreeAccess {
     let startup = startup.for_session();
     let tools_in = move |folder: &std::path::Path| {
         let startup = startup.at_worktree(folder);
-        let state = file_tool_state(&startup, None);
+        let state = step_runner::file_tool_state(&startup, None);
         let system = step_runner::machine(&startup, &state.read_tracker, &redactor);
         let runner = StepRunner {
             checkpoints: checkpoints.clone(),

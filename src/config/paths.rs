@@ -8,6 +8,7 @@ use directories::{BaseDirs, ProjectDirs};
 
 use super::Environment;
 use avocet_core::i18n::{self, Localize, LocalizedText};
+use avocet_safety::steering;
 
 /// The user's folders, absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,12 +213,9 @@ pub fn project_roots(folder: &Path) -> Vec<PathBuf> {
     roots
 }
 
-/// The worktrees of a project, below its folder: nothing of them counts in the project itself.
-pub const WORKTREES: &str = ".avocet/worktrees";
-
 /// The project whose worktree a folder is. Only the path counts.
 pub fn project_of_worktree(folder: &Path) -> Option<&Path> {
-    folder.parent().filter(|above| above.ends_with(WORKTREES))?.ancestors().nth(2)
+    folder.parent().filter(|above| above.ends_with(steering::WORKTREES))?.ancestors().nth(2)
 }
 
 /// The settings files of a project, outermost first. Read them only if the folder is trusted.

@@ -363,7 +363,7 @@ impl SurveyWalk {
     }
 
     fn visit_folder(&mut self, path: &Path, name: &str, steers: bool, depth: usize) {
-        if path.ends_with(paths::WORKTREES) {
+        if path.ends_with(steering::WORKTREES) {
             return;
         }
         let entries = fs::read_dir(path).into_iter().flatten().flatten();

@@ -32,6 +32,9 @@ pub const NOTES: [&str; 4] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "G
 /// Notes read beside them, for what is not shared with the project.
 pub const LOCAL_NOTES: &str = "CLAUDE.local.md";
 
+/// The worktrees of a project, below its folder. What is in them steers nothing in the project.
+pub const WORKTREES: &str = ".avocet/worktrees";
+
 /// Names, each of one component or of several in a row. One `*` matches any text.
 #[rustfmt::skip]
 const STEERING: &[(SteeredBy, &str)] = &[

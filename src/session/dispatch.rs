@@ -6,6 +6,7 @@ use super::state::Session;
 use super::subagent_ops;
 use super::trust::AfterTrust;
 use super::user_input::UserInput;
+use super::worktrees;
 use avocet_core::protocol::{
     Event, ExtensionOp, ModelOp, Op, QuestionOp, Report, RuleOp, SavedOp, SessionOp, SettingOp,
     Submission, TurnOp,
@@ -51,7 +52,9 @@ impl Session {
                 subagent_ops::handle_request(self, &agent, request).await;
             }
             Op::Session(SessionOp::Job { job }) => self.handle_job(job).await,
-            Op::Session(SessionOp::Worktrees { request }) => self.handle_worktrees(request),
+            Op::Session(SessionOp::Worktrees { request }) => {
+                worktrees::answer_request(self, request)
+            }
             // The loop has ended before.
             Op::Session(SessionOp::Shutdown) => {}
         }
@@ -77,7 +80,7 @@ impl Session {
             TurnOp::RunScript { script, args } => self.run_script(script, args).await,
             TurnOp::Compress { focus } => self.compress(focus).await,
             TurnOp::Recall { id } => self.recall(&id).await,
-            TurnOp::MergeWorktree { name } => self.merge_worktree(name).await,
+            TurnOp::MergeWorktree { name } => worktrees::start_merge(self, name).await,
         }
     }
 

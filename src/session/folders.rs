@@ -1,7 +1,6 @@
 //! Folders that the user adds to a session, `/add-dir` and `--add-dir`, and its mode: which steps ask.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::persistence::Replay;
 use super::state::Session;
@@ -9,14 +8,6 @@ use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::{ApprovalMode, Event, Notice, PromptSize, SandboxStatus, Topic};
 use avocet_core::text::visible;
 use avocet_safety::{Machine, PathKind, Workspace, absolute};
-use avocet_tools::Tool;
-
-/// What judges and runs the steps of another folder than that of the session.
-pub struct FolderTools {
-    pub place: Workspace,
-    pub world: Arc<dyn Machine>,
-    pub tools: Vec<Arc<dyn Tool>>,
-}
 
 /// The folder that a text names, with links resolved, if it may be added.
 ///

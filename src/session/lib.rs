@@ -107,7 +107,8 @@ mod turn_update;
 mod undo;
 mod user_input;
 mod wall;
-pub mod worktrees;
+pub mod worktree_access;
+mod worktrees;
 
 pub use job::KeptJobs;
 pub use pages::plugins as plugins_page;
@@ -195,7 +196,7 @@ pub struct Callbacks {
     /// The language servers; `None`: there are none.
     pub languages: Option<LanguageServers>,
     /// How agents get worktrees; `None`: they get none.
-    pub worktrees: Option<worktrees::WorktreeAccess>,
+    pub worktrees: Option<worktree_access::WorktreeAccess>,
 }
 
 /// Connects to a model; the language is for the guide, which speaks one at a time.

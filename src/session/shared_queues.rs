@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::worktrees::WorktreeAccess;
+use super::worktree_access::WorktreeAccess;
 use avocet_core::protocol::AskId;
 
 /// The subagents that run at once where no setting says how many.

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::folders::FolderTools;
 use super::turn_scope::TurnScope;
+use super::worktree_access::FolderTools;
 use avocet_config::extensions::AgentDefinition;
 use avocet_core::i18n::{Lang, LocalizedText, agents, worktrees as phrases};
 use avocet_core::protocol::{ApprovalMode, Observation, SubagentInfo};

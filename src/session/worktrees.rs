@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::folders::FolderTools;
 use super::job_place::BackgroundUse;
 use super::shell_turn;
 use super::state::Session;
@@ -19,44 +18,27 @@ use avocet_safety::redact::Redactor;
 use avocet_safety::{self as safety, Verdict};
 use avocet_tools::git_worktree::{WorktreeRepository, WorktreeState, branch_of, shortened};
 
-/// How agents get worktrees; provided by `app`.
-#[derive(Clone)]
-pub struct WorktreeAccess {
-    /// What judges and runs steps in another folder.
-    pub tools_in: Arc<dyn Fn(&Path) -> FolderTools + Send + Sync>,
-    /// Ignored files that are copied into each.
-    pub copied: Vec<String>,
+/// Git is asked while everything else goes on.
+pub(super) fn answer_request(session: &Session, request: WorktreeRequest) {
+    let folder = session.security.place.cwd.clone();
+    let redactor = Arc::clone(&session.security.redactor);
+    let mut outbox = session.outbox.clone();
+    tokio::spawn(async move {
+        let event = match request {
+            WorktreeRequest::List => page(list(&folder).await),
+            WorktreeRequest::Show { name } => page(show(&folder, &name, &redactor).await),
+            WorktreeRequest::Remove { name } => Event::Notice(remove(&folder, &name).await),
+        };
+        outbox.send(event).await;
+    });
 }
 
-impl std::fmt::Debug for WorktreeAccess {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WorktreeAccess").field("copied", &self.copied).finish_non_exhaustive()
+pub(super) async fn start_merge(session: &mut Session, name: String) {
+    if session.is_undo_blocked() {
+        return session.notify(Notice::warning(phrases::MERGE_BUSY)).await;
     }
-}
-
-impl Session {
-    /// Git is asked while everything else goes on.
-    pub(super) fn handle_worktrees(&mut self, request: WorktreeRequest) {
-        let folder = self.security.place.cwd.clone();
-        let redactor = Arc::clone(&self.security.redactor);
-        let mut outbox = self.outbox.clone();
-        tokio::spawn(async move {
-            let event = match request {
-                WorktreeRequest::List => page(list(&folder).await),
-                WorktreeRequest::Show { name } => page(show(&folder, &name, &redactor).await),
-                WorktreeRequest::Remove { name } => Event::Notice(remove(&folder, &name).await),
-            };
-            outbox.send(event).await;
-        });
-    }
-
-    pub(super) async fn merge_worktree(&mut self, name: String) {
-        if self.is_undo_blocked() {
-            return self.notify(Notice::warning(phrases::MERGE_BUSY)).await;
-        }
-        let folder = self.security.place.cwd.clone();
-        self.start_turn(|scope| merge(folder, name, scope));
-    }
+    let folder = session.security.place.cwd.clone();
+    session.start_turn(|scope| merge(folder, name, scope));
 }
 
 fn page(rows: Result<Vec<PageRow>, LocalizedText>) -> Event {

@@ -12,9 +12,8 @@ use rustix::fs::OFlags;
 use super::exec::run_git;
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, worktrees as phrases};
 use avocet_core::text::{quote_visible, visible};
+use avocet_safety::steering::WORKTREES;
 
-/// Where they are, below the root of the main working tree.
-pub const WORKTREES: &str = ".avocet/worktrees";
 /// The beginning of the names of their branches.
 const BRANCHES: &str = "avocet/";
 /// The most that agents make.
@@ -363,11 +362,7 @@ impl WorktreeRepository {
             return Err(phrases::HAS_COMMITS.with("name", name).with("commits", commits));
         }
         let path = format!("{WORKTREES}/{name}");
-        let mut removed = run_git(&self.root, &["worktree", "remove", &path]).await;
-        // Git refuses where there are submodules, even empty ones.
-        if removed.is_err() && self.has_empty_submodules(name).await {
-            removed = run_git(&self.root, &["worktree", "remove", "--force", &path]).await;
-        }
+        let removed = run_git(&self.root, &["worktree", "remove", &path]).await;
         if !is_gone {
             removed.map_err(failed)?;
         }
@@ -377,13 +372,6 @@ impl WorktreeRepository {
         let _ = fs::remove_file(self.lock_file(name));
         drop(lock);
         Ok(())
-    }
-
-    async fn has_empty_submodules(&self, name: &str) -> bool {
-        let path = self.path(name);
-        let args = ["rev-parse", "--path-format=absolute", "--git-dir"];
-        let own = run_git(&path, &args).await.unwrap_or_default();
-        path.join(".gitmodules").is_file() && !Path::new(own.trim_end()).join("modules").exists()
     }
 
     /// The number of commits that no other branch has, neither of its own nor of what it is at.

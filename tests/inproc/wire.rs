@@ -53,7 +53,7 @@ macro_rules! nested_variants {
 
 nested_variants! { op, OPS, Op:
     Turn(TurnOp): Submit SubmitPrompt Render Shell SetQueue RunQueue Unqueue Steer Retry Undo Redo Stop Invoke RunScript
-        Compress Recall ReadResults;
+        Compress Recall MergeWorktree ReadResults;
     Question(QuestionOp): Decide PreviewRisk;
     Model(ModelOp): SetModel Connect SetEffort SetBot;
     Rules(RuleOp): SetApprovalMode Allow Deny Revoke Trust AddFolder;

@@ -12,8 +12,7 @@ use avocet::protocol::{
 };
 use avocet::safety::Workspace;
 use avocet::session::SessionConfig;
-use avocet::session::folders::FolderTools;
-use avocet::session::worktrees::WorktreeAccess;
+use avocet::session::worktree_access::{FolderTools, WorktreeAccess};
 use avocet::tools::exec::Exec;
 use avocet::tools::file::{self, FileToolState};
 use avocet::tools::system::System;

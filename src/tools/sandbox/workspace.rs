@@ -13,8 +13,8 @@ use std::time::SystemTime;
 
 use super::guarded::GuardedNames;
 use super::readable_paths::{Stamp, is_recent, read_stamp};
-use crate::git_worktree::WORKTREES;
 use avocet_safety as safety;
+use avocet_safety::steering::WORKTREES;
 
 /// So many folders are looked through, and so many entries all in all.
 const MAX_FOLDERS: usize = 1_000;

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use super::super::readable_paths::is_recent;
 use crate::file::safe_open::{FileSlot, MissingFolders};
-use crate::git_worktree::WORKTREES;
+use avocet_safety::steering::WORKTREES;
 use avocet_safety::{HOOKS, repository};
 
 /// The most that is kept, in bytes. What exceeds this is recognised by its length and time.
