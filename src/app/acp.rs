@@ -80,7 +80,7 @@ fn open_session(
     let own = if folder == startup.folder {
         startup.for_session()
     } else {
-        startup.in_folder(folder, options)
+        startup.in_folder(folder, None, options)
     };
     if own.loaded.settings.connection.is_none() {
         return Err(phrases::NO_MODEL.into());

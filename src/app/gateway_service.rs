@@ -416,7 +416,7 @@ fn session_opener(startup: Arc<Startup>, options: GivenOptions) -> OpenSession {
                 let mut folders = folders.lock().unwrap_or_else(PoisonError::into_inner);
                 let made = folders
                     .entry(folder.clone())
-                    .or_insert_with(|| Arc::new(startup.in_folder(folder, &options)));
+                    .or_insert_with(|| Arc::new(startup.in_folder(folder, None, &options)));
                 Arc::clone(made)
             }
         };

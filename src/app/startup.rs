@@ -164,13 +164,8 @@ impl Startup {
     }
 
     /// The same program in another folder, with links resolved; `options` set settings as the command
-    /// line did.
-    pub fn in_folder(&self, folder: PathBuf, options: &[(&'static str, String)]) -> Startup {
-        self.in_trusted_folder(folder, None, options)
-    }
-
-    /// The same, where `named` is the folder of `--trust`.
-    pub fn in_trusted_folder(
+    /// line did, and `named` is the folder of `--trust`.
+    pub fn in_folder(
         &self,
         folder: PathBuf,
         named: Option<&Path>,

@@ -27,7 +27,7 @@ fn enter(startup: &Startup, name: &str) -> Result<Startup, StartError> {
     let fail = |say: LocalizedText| start_error(say, startup.lang());
     let worktree = open(startup, name).map_err(fail)?;
     let trusted = startup.trust.trusted_folder.as_deref();
-    let mut inside = startup.in_trusted_folder(worktree.path.clone(), trusted, &startup.options);
+    let mut inside = startup.in_folder(worktree.path.clone(), trusted, &startup.options);
     inside.added.clone_from(&startup.added);
     inside.worktree = Some(Arc::new(worktree));
     Ok(inside)

@@ -44,7 +44,7 @@ impl SubagentWorktree {
         Ok(Some(SubagentWorktree { worktree, tools }))
     }
 
-    /// From now on the turn works in it, and is told so with its task.
+    /// The turn works in it from now on. Returns what its task says of that.
     pub fn enter(&self, turn: &mut TurnScope, info: &mut SubagentInfo) -> String {
         let FolderTools { place, world, tools } = &self.tools;
         turn.judge.set_folder(place.clone(), Arc::clone(world));

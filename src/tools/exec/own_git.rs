@@ -34,7 +34,7 @@ const VARIABLES: &[(&str, &str)] = &[
 /// # Errors
 /// What git says, in one line.
 pub async fn run_git(folder: &Path, args: &[&str]) -> Result<String, String> {
-    // Whose files they are is no danger here, and may be another user in a container.
+    // The files may belong to another user in a container; that is harmless here.
     let args: Vec<String> =
         ["-c", "safe.directory=*"].iter().chain(args).map(|arg| (*arg).to_owned()).collect();
     match with_timeout(TIMEOUT, run(folder, &args)).await {
