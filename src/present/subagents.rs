@@ -151,7 +151,6 @@ mod tests {
     fn begins() -> Event {
         let work = StepAction::Exec { program: "ls".into(), args: Vec::new() };
         let step = Step { id: "x".into(), work, requires: Default::default(), cwd: None };
-        let (rule, reasons, effects) = Default::default();
         let rule = String::new();
         let reasons = Vec::new();
         let effects = Vec::new();
