@@ -151,7 +151,9 @@ mod tests {
     fn begins() -> Event {
         let work = StepAction::Exec { program: "ls".into(), args: Vec::new() };
         let step = Step { id: "x".into(), work, requires: Default::default(), cwd: None };
-        let (rule, reasons, effects) = Default::default();
+        let rule = String::new();
+        let reasons = Vec::new();
+        let effects = Vec::new();
         let risk = Risk { tier: Tier::L0, rule, reasons, effects, lifted: false };
         of(Event::StepStarted { step, risk })
     }

@@ -120,6 +120,7 @@ fn what_is_typed_and_pasted_appears_at_the_cursor_and_nowhere_else() {
             Focus::Question
                 | Focus::Draft
                 | Focus::Queue
+                | Focus::Agents
                 | Focus::Palette
                 | Focus::Files
                 | Focus::Composer
