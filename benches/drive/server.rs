@@ -128,12 +128,12 @@ impl Reply {
         let said = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
         let last = messages.last().map(said).unwrap_or_default();
         let at_once = |pieces| Reply { pieces, pause: Duration::ZERO };
-        if last.contains("\"_event\"") || last.ends_with(LOOP) {
-            return at_once(step(messages, number));
-        }
         if last.ends_with(STEP) {
             let command = json!({ "program": "touch", "args": ["made"], "requires": {} });
             return at_once(vec![commands(&command, "a file")]);
+        }
+        if last.contains("\"_event\"") || last.ends_with(LOOP) {
+            return at_once(step(messages, number));
         }
         if last.ends_with(FLOOD) {
             return at_once(chat(&tokens(TOKENS), number));
