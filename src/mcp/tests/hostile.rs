@@ -303,12 +303,13 @@ async fn a_server_asks_the_model_only_if_the_user_allows_that_and_two_at_once() 
     });
     client.started().await;
     client.call(1);
-    let request = loop {
-        match client.events.recv().await.unwrap().1 {
-            McpEvent::Sampled(request) => break request,
-            _ => {}
+    let mut requests = Vec::new();
+    while requests.len() < 2 {
+        if let McpEvent::Sampled(request) = client.events.recv().await.unwrap().1 {
+            requests.push(request);
         }
-    };
+    }
+    let request = requests.remove(0);
     let texts: Vec<String> =
         request.messages.iter().map(|message| message.text().into_owned()).collect();
     assert_eq!((&texts[..], request.max_tokens), (&["be short".to_owned(), "a?".into()][..], 8192));
