@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use avocet::config::Paths;
+use avocet::extensions::SearchPath;
 use avocet::i18n::Lang;
 use avocet::model::Scripted;
 use avocet::protocol::{
@@ -12,6 +14,7 @@ use avocet::protocol::{
 };
 use avocet::safety::Workspace;
 use avocet::session::SessionConfig;
+use avocet::session::extensions::ExtensionCache;
 use avocet::session::worktree_access::{FolderTools, WorktreeAccess};
 use avocet::tools::exec::Exec;
 use avocet::tools::file::{self, FileToolState};
@@ -67,6 +70,9 @@ fn start(replies: &[&str], change: impl FnOnce(&mut SessionConfig)) -> Project {
     let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
     let mut parts = talk::parts(&root, Arc::new(model));
     with_worktrees(&mut parts);
+    // The agents that come with the program.
+    let paths = Paths::with_root(&root.join(".own"), root.join("home"));
+    parts.extensions = ExtensionCache::new(Arc::new(move |_| SearchPath::new(&paths, None, &[])));
     change(&mut parts);
     Project { client: SessionClient::start(parts), root, _temp: temp }
 }
@@ -113,7 +119,6 @@ async fn an_agent_works_in_a_worktree_and_its_result_says_what_is_in_it() {
 
 #[tokio::test]
 async fn an_agent_in_a_worktree_is_asked_about_a_change_of_the_project() {
-    // The first file tells the test where the project is.
     let mut talk = start(&[&*task(), &write("../../../a.txt"), &chat("No."), DONE], with_edits);
     talk.submit("write").await;
     let (ask, question) = talk.next_question().await;
