@@ -32,6 +32,7 @@ use avocet_model::ModelReply;
 
 impl Session {
     pub(super) async fn submit(&mut self, input: UserInput) {
+        self.conversation.shared.reset_background();
         if self.is_idle() && self.open_question().is_none() {
             self.begin(input, TurnOrigin::Typed).await;
         } else {

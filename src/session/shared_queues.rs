@@ -12,6 +12,8 @@ use avocet_core::protocol::AskId;
 
 /// The subagents that run at once where no setting says how many.
 const SUBAGENTS: usize = 4;
+/// The most that start in the background between two messages of the user.
+const BACKGROUND: usize = 20;
 
 #[derive(Clone, Debug)]
 pub struct SharedQueues {
@@ -20,6 +22,8 @@ pub struct SharedQueues {
     subagents: Arc<Semaphore>,
     /// The places in it.
     max_subagents: Arc<AtomicUsize>,
+    /// The subagents that were started in the background since the user's last message.
+    background: Arc<AtomicUsize>,
     /// How subagents get worktrees.
     pub worktrees: Option<WorktreeAccess>,
 }
@@ -33,8 +37,20 @@ impl SharedQueues {
             asking: Arc::new(Semaphore::new(1)),
             subagents: Arc::new(Semaphore::new(subagents)),
             max_subagents: Arc::new(AtomicUsize::new(subagents)),
+            background: Arc::default(),
             worktrees: None,
         }
+    }
+
+    /// Counts one more subagent in the background. False: there were too many without a word of the
+    /// user, whose results would begin turns without end.
+    pub fn may_start_in_background(&self) -> bool {
+        self.background.fetch_add(1, Ordering::Relaxed) < BACKGROUND
+    }
+
+    /// The user said something.
+    pub fn reset_background(&self) {
+        self.background.store(0, Ordering::Relaxed);
     }
 
     #[must_use]

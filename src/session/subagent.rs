@@ -93,6 +93,9 @@ async fn start(scope: &mut TurnScope, judged: &Judgement) -> Result<TaskStart, L
     let Some(ToolTask::Subagent(task)) = &judged.task else {
         return Err(phrases::NOT_HERE.into());
     };
+    if task.background && !scope.shared.may_start_in_background() {
+        return Err(phrases::TOO_MANY_IN_BACKGROUND.into());
+    }
     let definition = definition_of(scope, task)?;
     let worktree = SubagentWorktree::open(scope, task, &definition).await?;
     let cancel =

@@ -6,7 +6,7 @@ use super::subagent_list::SubagentMessage;
 use super::turn_update::TurnNews;
 use super::user_input::UserInput;
 use avocet_core::i18n::agents as phrases;
-use avocet_core::protocol::{AgentRequest, Notice};
+use avocet_core::protocol::{AgentRequest, Notice, TurnOrigin};
 
 /// Follows the subagents of a session, and says it if one did not read a message of the user.
 pub(super) async fn handle_message(session: &mut Session, message: SubagentMessage) {
@@ -60,7 +60,7 @@ pub(super) async fn read_results(session: &mut Session) {
     let has_results = session.jobs.subagents.counts().unread > 0;
     if has_results && session.is_idle() && session.open_question().is_none() {
         let text = phrases::GO_ON.text(session.info.lang).to_owned();
-        session.submit(UserInput::Text(text)).await;
+        session.begin(UserInput::Text(text), TurnOrigin::Typed).await;
         session.send_info().await;
     }
 }

@@ -46,6 +46,7 @@ words! { "agents":
     WAIT_AGENT: "1 agent", "1 个智能体";
     WAIT_AGENTS: "{n} agents", "{n} 个智能体";
     NO_DESCRIPTION: "{place}: `description` is missing or empty. It says when the agent is useful.", "{place}：缺少 `description`，或它是空的。它说明该智能体在何时有用。";
+    TOO_MANY_IN_BACKGROUND: "Too many agents were started in the background since the last message of the user. Start it without `background`.", "自用户上一条消息以来，已在后台启动过多智能体。请不带 `background` 启动。";
     NO_PROMPT: "{place}: the prompt is missing.", "{place}：缺少提示词。";
     NO_FRONT: "{place}: it does not begin with `---`, so it has neither name nor description.", "{place}：开头没有 `---`，因此没有名称和说明。";
     NO_TOOL: "{place}: unknown tool `{tool}`.", "{place}：没有工具 `{tool}`。";
