@@ -184,6 +184,11 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
         if command.is_some_and(|command| command.name == "compress") {
             return Ok(Op::Turn(TurnOp::Compress { focus: (!args.is_empty()).then_some(args) }));
         }
+        if command.is_some_and(|command| command.name == "goal") {
+            let goal = commands::goal_to_set(&args)
+                .map_err(|why| startup.fail(&Notice::error(why), Exit::WrongUse))?;
+            return Ok(Op::Turn(TurnOp::Goal { goal }));
+        }
         if let Some(op) = command.filter(|_| args.is_empty()).and_then(|it| page_op(it.name)) {
             return Ok(op);
         }

@@ -2,9 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
 
 use super::first_time::{check_offer, report_missing_sandbox_once};
 use super::hooks::FolderHooks;
+use super::key_source::user_command;
 use super::live_settings::{SettingsFiles, screen_settings};
 use super::lsp::language_servers;
 use super::mcp::{FolderServers, SandboxedStarter};
@@ -37,11 +41,11 @@ use avocet_session::persistence::{Persistence, Replay};
 use avocet_session::session_hooks::HookAccess;
 use avocet_session::trust::TrustPrompt;
 use avocet_session::{
-    Callbacks, Connected, KeptJobs, ModelAccess, Persona, RuleChange, Security, SessionConfig,
-    permissions,
+    Callbacks, Connected, KeptJobs, ModelAccess, Persona, RuleChange, RunStatusCommand, Security,
+    SessionConfig, StatusLine, permissions,
 };
 use avocet_tools::code_checker::CodeChecker;
-use avocet_tools::exec::Exec;
+use avocet_tools::exec::{Exec, key_command};
 use avocet_tools::file_host::FileHost;
 use avocet_tools::read_tracker::ReadTracker;
 use avocet_tools::system::System;
@@ -144,7 +148,7 @@ pub fn build_with(
     let opening_notices = opening_notices(startup, warnings, purpose, security.world.as_ref());
     let discover = (settings.connection.is_none() && purpose == SessionPurpose::Screen)
         .then(|| models::discover_servers(startup.environment.clone()));
-    let callbacks = callbacks(startup, connector, languages);
+    let callbacks = callbacks(startup, connector, languages, purpose);
     Ok(SessionConfig {
         info,
         model_access: ModelAccess { first, effort: settings.effort, discover, callbacks },
@@ -229,13 +233,29 @@ fn callbacks(
     startup: &Startup,
     connector: ModelConnector,
     languages: Option<LanguageServers>,
+    purpose: SessionPurpose,
 ) -> Callbacks {
+    let has_screen = purpose == SessionPurpose::Screen;
     Callbacks {
         connect: connector.into_connect(),
         doctor: super::subcommands::doctor_page(startup),
         platforms: super::gateway::platforms_page(startup),
         languages,
+        status: StatusLine::new(has_screen.then(|| status_command(startup)).flatten()),
     }
+}
+
+/// How long the program for the status line may take.
+const STATUS_PATIENCE: Duration = Duration::from_millis(300);
+
+/// The program of the user's settings for the status line.
+fn status_command(startup: &Startup) -> Option<RunStatusCommand> {
+    let (program, args) = startup.loaded.settings.look.status_command.split_first()?;
+    let command = user_command(&startup.environment, program, args, STATUS_PATIENCE);
+    Some(Arc::new(move |json| {
+        let command = command.clone();
+        async move { key_command::first_line(&command, json.as_bytes()).await }.boxed()
+    }))
 }
 
 fn opening_notices(

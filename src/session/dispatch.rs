@@ -1,10 +1,10 @@
 //! Which method of a session carries out which op.
 
-use super::FoundServer;
 use super::run::Adding;
 use super::state::Session;
 use super::trust::AfterTrust;
 use super::user_input::UserInput;
+use super::{FoundServer, goal, side_question};
 use avocet_core::protocol::{
     Event, ExtensionOp, ModelOp, Op, QuestionOp, Report, RuleOp, SavedOp, SessionOp, SettingOp,
     Submission, TurnOp,
@@ -71,6 +71,8 @@ impl Session {
             TurnOp::RunScript { script, args } => self.run_script(script, args).await,
             TurnOp::Compress { focus } => self.compress(focus).await,
             TurnOp::Recall { id } => self.recall(&id).await,
+            TurnOp::Goal { goal } => goal::handle(self, goal).await,
+            TurnOp::AskAside { question } => side_question::ask(self, question),
         }
     }
 

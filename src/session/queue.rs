@@ -157,7 +157,7 @@ impl Session {
 
     /// Both checks and saving the message run at the same time; the turn waits for the instructions
     /// when it needs them, and its request waits until the message is saved.
-    async fn begin(&mut self, input: UserInput, origin: TurnOrigin) {
+    pub(super) async fn begin(&mut self, input: UserInput, origin: TurnOrigin) {
         let turn = self.info.turns + 1;
         self.store.prepare(match &input {
             UserInput::Text(text) => {

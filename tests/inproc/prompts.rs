@@ -254,6 +254,7 @@ fn parts(
                 doctor: Arc::new(move |_| async move { page() }.boxed()),
                 platforms: Arc::new(page),
                 languages: None,
+                status: Default::default(),
             },
         },
         security: Security {

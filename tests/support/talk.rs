@@ -214,6 +214,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
         doctor: Arc::new(move |_| async move { page() }.boxed()),
         platforms: Arc::new(page),
         languages: None,
+        status: Default::default(),
     };
     SessionConfig {
         persistence: Persistence::in_memory(),
