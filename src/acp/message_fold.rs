@@ -25,7 +25,7 @@ use avocet_safety::sanitize::{Cleaner, TextSource};
 /// Commands that an editor has a way of its own for, or that need the screen.
 const LEFT_OUT: &[&str] = &[
     "new", "stop", "queue", "steer", "rewind", "resume", "sessions", "fork", "connect", "theme",
-    "exit",
+    "exit", "goal",
 ];
 
 /// Whether a command works in an editor.
@@ -106,7 +106,7 @@ impl MessageFold {
             }
             Event::Plan { items } => vec![plan(items)],
             Event::Compacted(receipt) => vec![self.sentence(&receipt.localized())],
-            Event::Page(page) => vec![self.page(&page.title, &page.rows)],
+            Event::Page(page) | Event::SideAnswer(page) => vec![self.page(&page.title, &page.rows)],
             Event::Changes { session, uncommitted } => {
                 let page = changes_page(&self.cwd, session, uncommitted.as_deref());
                 vec![self.page(&page.title, &page.rows)]

@@ -31,9 +31,8 @@ fn kind_of(action: &StepAction) -> ToolKind {
             ToolKind::Search
         }
         "web.fetch" => ToolKind::Fetch,
-        "file.write" | "file.edit" | "code.rename" | "file.restore" | "config.json_patch" => {
-            ToolKind::Edit
-        }
+        "file.write" | "file.edit" | "code.rename" | "file.restore" | "config.json_patch"
+        | "note" => ToolKind::Edit,
         _ => ToolKind::Other,
     }
 }

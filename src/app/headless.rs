@@ -192,6 +192,11 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
         if command.is_some_and(|command| command.name == "compress") {
             return Ok(Op::Turn(TurnOp::Compress { focus: (!args.is_empty()).then_some(args) }));
         }
+        if command.is_some_and(|command| command.name == "goal") {
+            let goal = commands::goal_to_set(&args)
+                .map_err(|why| startup.fail(&Notice::error(why), Exit::WrongUse))?;
+            return Ok(Op::Turn(TurnOp::Goal { goal }));
+        }
         if let Some(op) = command.and_then(|it| page_op(it.name, &args)) {
             return Ok(op);
         }

@@ -2,6 +2,7 @@
 //! variable is there at once; the others are fetched when a model is first called.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 
@@ -161,15 +162,8 @@ impl KeyFinder {
     }
 
     fn command(&self, program: &str, args: &[String]) -> FetchKey {
-        let path = self.environment.path("PATH").unwrap_or_default();
-        let variables = self.environment.iter();
-        let command = Arc::new(KeyCommand {
-            program: program.to_owned(),
-            args: args.to_vec(),
-            variables: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-            path: std::env::split_paths(&path).collect(),
-            patience: key_command::WAIT_TIMEOUT,
-        });
+        let patience = key_command::WAIT_TIMEOUT;
+        let command = Arc::new(user_command(&self.environment, program, args, patience));
         Arc::new(move || {
             let command = Arc::clone(&command);
             async move { key_command::run(&command).await.map(Some) }.boxed()
@@ -215,6 +209,24 @@ pub fn key_place(startup: &Startup) -> Option<LocalizedText> {
         KeyPlace::Keyring => phrases::IN_KEYRING.into(),
         KeyPlace::File => phrases::IN_FILE.with("file", store.file().display().to_string()),
     })
+}
+
+/// A program that the user's settings name, with the user's own environment.
+pub fn user_command(
+    environment: &Environment,
+    program: &str,
+    args: &[String],
+    patience: Duration,
+) -> KeyCommand {
+    let path = environment.path("PATH").unwrap_or_default();
+    let variables = environment.iter();
+    KeyCommand {
+        program: program.to_owned(),
+        args: args.to_vec(),
+        variables: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        path: std::env::split_paths(&path).collect(),
+        patience,
+    }
 }
 
 #[cfg(test)]

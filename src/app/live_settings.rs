@@ -33,6 +33,7 @@ const SCREEN_KEYS: &[&str] = &[
     "timestamps",
     "show_thinking",
     "show_pictures",
+    "screen.status",
     "enter_while_busy",
     "color",
     "notify",

@@ -2,9 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
 
 use super::first_time::{check_offer, report_missing_sandbox_once};
 use super::hooks::FolderHooks;
+use super::key_source::user_command;
 use super::live_settings::{SettingsFiles, screen_settings};
 use super::lsp::language_servers;
 use super::mcp::{FolderServers, SandboxedStarter};
@@ -39,11 +43,11 @@ use avocet_session::persistence::{Persistence, Replay};
 use avocet_session::session_hooks::HookAccess;
 use avocet_session::trust::TrustPrompt;
 use avocet_session::{
-    Callbacks, Connected, KeptJobs, ModelAccess, Persona, RuleChange, Security, SessionConfig,
-    permissions,
+    Callbacks, Connected, KeptJobs, ModelAccess, Persona, RuleChange, RunStatusCommand, Security,
+    SessionConfig, StatusLine, permissions,
 };
 use avocet_tools::code_checker::CodeChecker;
-use avocet_tools::exec::Exec;
+use avocet_tools::exec::{Exec, key_command};
 use avocet_tools::system::System;
 use avocet_tools::web::WebFetch;
 use avocet_tools::{Toolbox, file, git_branch, interaction, output_file};
@@ -145,7 +149,7 @@ pub fn build_with(
     let opening_notices = opening_notices(startup, warnings, purpose, security.world.as_ref());
     let discover = (settings.connection.is_none() && purpose == SessionPurpose::Screen)
         .then(|| models::discover_servers(startup.environment.clone()));
-    let callbacks = callbacks(startup, connector, languages, &runner);
+    let callbacks = callbacks(startup, connector, languages, (&runner, purpose));
     Ok(SessionConfig {
         info,
         model_access: ModelAccess { first, effort: settings.effort, discover, callbacks },
@@ -230,15 +234,30 @@ fn callbacks(
     startup: &Startup,
     connector: ModelConnector,
     languages: Option<LanguageServers>,
-    runner: &StepRunner,
+    (runner, purpose): (&StepRunner, SessionPurpose),
 ) -> Callbacks {
+    let has_screen = purpose == SessionPurpose::Screen;
     Callbacks {
         connect: connector.into_connect(),
         doctor: super::subcommands::doctor_page(startup),
         platforms: super::gateway::platforms_page(startup),
         languages,
         worktrees: Some(worktree::access(startup, runner)),
+        status: StatusLine::new(has_screen.then(|| status_command(startup)).flatten()),
     }
+}
+
+/// How long the program for the status line may take.
+const STATUS_PATIENCE: Duration = Duration::from_millis(300);
+
+/// The program of the user's settings for the status line.
+fn status_command(startup: &Startup) -> Option<RunStatusCommand> {
+    let (program, args) = startup.loaded.settings.look.status_command.split_first()?;
+    let command = user_command(&startup.environment, program, args, STATUS_PATIENCE);
+    Some(Arc::new(move |json| {
+        let command = command.clone();
+        async move { key_command::first_line(&command, json.as_bytes()).await }.boxed()
+    }))
 }
 
 fn opening_notices(

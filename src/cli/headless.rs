@@ -19,8 +19,8 @@ use super::shell_approval::{ApprovalLine, TemplateApproval};
 use super::{Clean, Exit, table};
 use avocet_core::i18n::{LocalizedText, agents, cli as w, common, json_with_text, prompt, session};
 use avocet_core::protocol::{
-    BackgroundAgents, Decision, Event, JobInfo, ModelMessage, Notice, Observation, Op, Outcome,
-    StepAction, Tier, Topic, TurnOp, TurnOrigin, TurnOutcome,
+    BackgroundAgents, Decision, Event, Goal, JobInfo, ModelMessage, Notice, Observation, Op,
+    Outcome, StepAction, Tier, Topic, TurnOp, TurnOrigin, TurnOutcome,
 };
 use avocet_present::subagents::SubagentProgress;
 use avocet_safety::redact::Redactor;
@@ -61,6 +61,8 @@ pub struct HeadlessTurn<'a> {
     approval: Option<TemplateApproval>,
     /// The folder that the last question offered to trust.
     untrusted: Option<String>,
+    /// The exit code if the work towards the goal of the session ends now; `None`: it has none.
+    goal_exit: Option<Exit>,
     jobs: Vec<JobInfo>,
     agents: SubagentProgress,
     background: BackgroundAgents,
@@ -120,6 +122,7 @@ impl<'a> HeadlessTurn<'a> {
             },
             approval: None,
             untrusted: None,
+            goal_exit: None,
             jobs: Vec::new(),
             agents: SubagentProgress::default(),
             background: BackgroundAgents::default(),
@@ -248,7 +251,11 @@ impl<'a> HeadlessTurn<'a> {
                 vec![]
             }
             Event::Compacted(receipt) => stderr_line(receipt.localized()),
-            Event::TurnEnded { ending, .. } => self.on_turn_ended(ending),
+            Event::TurnEnded { ending, .. } => {
+                let effects = self.on_turn_ended(ending);
+                self.without_end(effects)
+            }
+            Event::GoalSet { goal } => self.on_goal_set(goal.as_deref()),
             Event::Closed => self.on_session_closed(),
             Event::Rendered { text, .. } => self.on_rendered(text),
             Event::Facts(info) => {
@@ -286,6 +293,7 @@ impl<'a> HeadlessTurn<'a> {
             | Event::Queued { .. }
             | Event::Dropped { .. }
             | Event::Page(_)
+            | Event::SideAnswer(_)
             | Event::Compacting
             | Event::Models { .. }
             | Event::Settings { .. }
@@ -417,6 +425,30 @@ impl<'a> HeadlessTurn<'a> {
                 stderr_line(w::STEP_NOT_STARTED.with("why", why))
             }
         }
+    }
+
+    /// The work towards a goal goes on after a turn, so its end is not that of the run.
+    fn without_end(&mut self, mut effects: Vec<HeadlessEffect>) -> Vec<HeadlessEffect> {
+        if let (Some(exit), Some(HeadlessEffect::End(end))) = (&mut self.goal_exit, effects.last())
+        {
+            *exit = if *end == Exit::Done { Exit::Limit } else { *end };
+            effects.pop();
+        }
+        effects
+    }
+
+    fn on_goal_set(&mut self, goal: Option<&Goal>) -> Vec<HeadlessEffect> {
+        let before = self.goal_exit.take();
+        let end = match goal {
+            Some(goal) if goal.is_active() => {
+                self.goal_exit = Some(before.unwrap_or(Exit::Limit));
+                return vec![];
+            }
+            Some(_) => before.unwrap_or(Exit::Limit),
+            None if before.is_some() => Exit::Done,
+            None => Exit::WrongUse,
+        };
+        vec![HeadlessEffect::End(end)]
     }
 
     fn on_turn_ended(&mut self, outcome: &TurnOutcome) -> Vec<HeadlessEffect> {

@@ -392,7 +392,9 @@ impl PlainSession {
             Event::RewindAsked { turn, files } => self.explain_rewind(turn, files),
             Event::Facts(facts) => self.on_session_info(*facts),
             Event::Notice(notice) => self.on_notice(notice),
-            Event::Page(page) => self.with_prompt(PlainEffect::Page(*page)),
+            Event::Page(page) | Event::SideAnswer(page) => {
+                self.with_prompt(PlainEffect::Page(*page))
+            }
             Event::Changes { session, uncommitted } => {
                 self.changes(&session, uncommitted.as_deref())
             }
@@ -432,6 +434,7 @@ impl PlainSession {
             | Event::Redone { .. }
             | Event::FolderAdded { .. }
             | Event::ApprovalModeSet { .. }
+            | Event::GoalSet { .. }
             | Event::ReasoningDelta { .. }
             | Event::CallProgress { .. }
             | Event::Dropped { .. }

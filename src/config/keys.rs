@@ -4,7 +4,9 @@
 
 use super::setting_timing::SettingTiming::{self, AtOnce, NextGateway, NextStart, NextTurn};
 use super::toml_schema::ListKind::{Ids, Names, Paths, Programs, RuleIds, Rules, Words};
-use super::toml_schema::TomlKind::{Choice, Count, Flag, List, Number, Renamed, Text, Variable};
+use super::toml_schema::TomlKind::{
+    Choice, Count, Flag, Layout, List, Number, Renamed, Text, Variable,
+};
 use super::toml_schema::{self, SettingKey};
 use avocet_core::i18n::{config as w, settings as about};
 use avocet_core::protocol::ApprovalMode;
@@ -21,6 +23,12 @@ pub const THEMES: &[&str] = &["auto", "dark", "light", "high-contrast", "colorbl
 
 /// How much a model reasons; `auto`: as it does by itself.
 pub const EFFORTS: &[&str] = &["auto", "none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+/// The parts of the status line.
+const STATUS_PARTS: &[&str] = &[
+    "model", "effort", "mode", "goal", "bot", "folder", "sandbox", "branch", "changes", "context",
+    "tokens", "cost", "command",
+];
 
 /// Every setting. A `*` is a name that the user chooses.
 ///
@@ -40,6 +48,8 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "enter_while_busy",       kind: Choice(&["steer", "queue"]),               built_in: "steer",   strictest: None,           variables: &[],                 elsewhere: None, about: Some(about::ENTER_WHILE_BUSY), timing: AtOnce },
     SettingKey { path: "color",                  kind: Choice(&["auto", "never"]),                built_in: "auto",    strictest: None,           variables: &["NO_COLOR"],       elsewhere: None, about: Some(about::COLOR), timing: AtOnce },
     SettingKey { path: "notify",                 kind: Choice(&["auto", "bell", "off"]),          built_in: "auto",    strictest: None,           variables: &["AVOCET_NOTIFY"],  elsewhere: None, about: Some(about::NOTIFY), timing: AtOnce },
+    SettingKey { path: "screen.status",          kind: Layout(STATUS_PARTS),                      built_in: "",        strictest: None,           variables: &[],                 elsewhere: None, about: Some(about::STATUS), timing: AtOnce },
+    SettingKey { path: "screen.status_command",  kind: List(Words),                               built_in: "",        strictest: None,           variables: &[],                 elsewhere: None, about: Some(about::STATUS_COMMAND), timing: NextStart },
     SettingKey { path: "log",                    kind: Choice(&["off", "error", "warn", "info", "debug", "trace"]), built_in: "off", strictest: None, variables: &["AVOCET_LOG"],   elsewhere: None, about: Some(about::LOG), timing: AtOnce },
 
     // What the user says of models, by a pattern of their names.

@@ -73,6 +73,8 @@ pub struct ScreenSettings {
     pub show_thinking: ShowThinking,
     /// Whether images are shown as pictures where the terminal can.
     pub show_pictures: bool,
+    /// The program for the status line, and its arguments.
+    pub status_command: Vec<String>,
     pub enter_while_busy: BusyInput,
     pub color: Color,
     pub notify: Notify,
@@ -317,6 +319,7 @@ impl ScreenSettings {
                 .and_then(|text| ShowThinking::parse(&text))
                 .unwrap_or_default(),
             show_pictures: layers.flag("show_pictures"),
+            status_command: layers.list("screen.status_command"),
             enter_while_busy: layers
                 .text("enter_while_busy")
                 .and_then(|text| BusyInput::parse(&text))

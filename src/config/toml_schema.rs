@@ -57,6 +57,8 @@ pub enum TomlKind {
     /// The name of an environment variable. What is none may be a secret, and is never shown.
     Variable,
     Choice(&'static [&'static str]),
+    /// Some of these words in any order, in groups that `|` divides.
+    Layout(&'static [&'static str]),
     /// The same, and the words that were used in older versions.
     Renamed(&'static [&'static str], &'static [&'static str]),
     Flag,
@@ -233,9 +235,11 @@ impl TomlKind {
     pub fn parse(&self, text: &str) -> Result<TomlValue, LocalizedText> {
         let text = text.trim();
         let item = match self {
-            TomlKind::Text | TomlKind::Variable | TomlKind::Choice(_) | TomlKind::Renamed(..) => {
-                Item::from(toml_edit::Value::from(text))
-            }
+            TomlKind::Text
+            | TomlKind::Variable
+            | TomlKind::Choice(_)
+            | TomlKind::Layout(_)
+            | TomlKind::Renamed(..) => Item::from(toml_edit::Value::from(text)),
             TomlKind::List(_) if !text.starts_with('[') => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 Item::from(toml_edit::Value::from(items.collect::<toml_edit::Array>()))
@@ -263,6 +267,7 @@ impl TomlKind {
             TomlKind::Choice(choices) | TomlKind::Renamed(choices, _) => {
                 w::A_CHOICE.with("choices", choices.join(", "))
             }
+            TomlKind::Layout(words) => w::SOME_WORDS.with("words", words.join(", ")),
             TomlKind::Flag => w::A_FLAG.into(),
             TomlKind::Count { min, max } => w::A_COUNT.with("min", *min).with("max", *max),
             TomlKind::Number { min, max } => {
@@ -289,6 +294,11 @@ impl TomlKind {
             },
             TomlKind::Choice(choices) => {
                 item.as_str().filter(|text| choices.contains(text)).and_then(text_value)
+            }
+            TomlKind::Layout(words) => {
+                let is_known = |word: &str| word == "|" || words.contains(&word);
+                let all_known = |text: &&str| text.split_whitespace().all(is_known);
+                item.as_str().filter(all_known).and_then(text_value)
             }
             TomlKind::Renamed(choices, old) => item
                 .as_str()

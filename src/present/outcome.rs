@@ -22,6 +22,7 @@ const VERBS: &[(&str, [Phrase; 3])] = &[
     ("file.write",        [screen::VERB_WRITING,   screen::VERB_WROTE,    screen::VERB_TO_WRITE]),
     ("file.edit",         [screen::VERB_EDITING,   screen::VERB_EDITED,   screen::PICK_EDIT_SHORT]),
     ("file.restore",      [screen::VERB_RESTORING, screen::VERB_RESTORED, screen::VERB_TO_RESTORE]),
+    ("note",              [screen::VERB_WRITING,   screen::VERB_WROTE,    screen::VERB_TO_WRITE]),
     ("config.json_patch", [screen::VERB_EDITING,   screen::VERB_EDITED,   screen::PICK_EDIT_SHORT]),
     ("web.fetch",         [screen::VERB_FETCHING,  screen::VERB_FETCHED,  screen::VERB_TO_FETCH]),
     ("task",              [screen::VERB_TASK,      screen::VERB_TASK,     screen::VERB_TASK]),

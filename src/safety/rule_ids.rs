@@ -98,6 +98,7 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("path.names",           Tier::L1, phrases::WRITES_OTHER_NAMES),
     ("file.read",            Tier::L0, phrases::TOOL_READS),
     ("file.write",           Tier::L1, phrases::TOOL_WRITES),
+    ("note",                 Tier::L1, phrases::ADDS_NOTE),
     ("file.delete",          Tier::L1, phrases::TOOL_DELETES),
     ("file.changed",         Tier::L1, phrases::FILE_CHANGED),
     ("file.unread",          Tier::L1, phrases::FILE_UNREAD),

@@ -452,7 +452,7 @@ fn step_number(event: &Event) -> Option<u64> {
 }
 
 /// The text of a part, from the shown events.
-fn part_text(events: &[Event], id: &str) -> Option<String> {
+pub(super) fn part_text(events: &[Event], id: &str) -> Option<String> {
     match id.strip_prefix("turn_") {
         Some(number) => turn_text(events, number.parse().ok()?),
         None => events.iter().rev().find_map(|event| match event {

@@ -1,12 +1,12 @@
 //! Which method of a session carries out which op.
 
-use super::FoundModelServer;
 use super::run::Adding;
 use super::state::Session;
 use super::subagent_ops;
 use super::trust::AfterTrust;
 use super::user_input::UserInput;
 use super::worktrees;
+use super::{FoundModelServer, goal, side_question};
 use avocet_core::protocol::{
     Event, ExtensionOp, ModelOp, Op, QuestionOp, Report, RuleOp, SavedOp, SessionOp, SettingOp,
     Submission, TurnOp,
@@ -81,6 +81,8 @@ impl Session {
             TurnOp::Compress { focus } => self.compress(focus).await,
             TurnOp::Recall { id } => self.recall(&id).await,
             TurnOp::MergeWorktree { name } => worktrees::start_merge(self, name).await,
+            TurnOp::Goal { goal } => goal::handle(self, goal).await,
+            TurnOp::AskAside { question } => side_question::ask(self, question),
         }
     }
 

@@ -37,6 +37,8 @@ mod export_html;
 mod extension_ops;
 pub mod extensions;
 pub mod folders;
+mod goal;
+mod goal_progress;
 mod hook_ops;
 mod hook_runner;
 mod job;
@@ -59,6 +61,7 @@ pub mod mcp_servers;
 mod mcp_tool;
 mod memory;
 mod model_choice;
+mod offered_tools;
 mod pages;
 pub mod permissions;
 pub mod persistence;
@@ -83,8 +86,11 @@ pub mod settings;
 mod settings_takeover;
 mod shared_queues;
 mod shell_turn;
+mod side_question;
+mod side_request;
 mod skill_tool;
 mod state;
+mod status_line;
 mod subagent;
 mod subagent_bounds;
 mod subagent_list;
@@ -113,6 +119,7 @@ mod worktrees;
 pub use job::KeptJobs;
 pub use pages::plugins as plugins_page;
 pub use run::start;
+pub use status_line::{RunStatusCommand, StatusLine};
 
 /// A handle to a session.
 #[derive(Debug)]
@@ -197,6 +204,8 @@ pub struct Callbacks {
     pub languages: Option<LanguageServers>,
     /// How agents get worktrees; `None`: they get none.
     pub worktrees: Option<worktree_access::WorktreeAccess>,
+    /// What a program adds to the status line.
+    pub status: StatusLine,
 }
 
 /// Connects to a model; the language is for the guide, which speaks one at a time.

@@ -3,10 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use super::goal;
 use super::mcp_servers::{McpServerState, McpServers, ServerQuestion};
 use super::state::Session;
-use avocet_core::i18n::{Lang, Phrase, hooks as hook_phrases, mcp_pages as phrases};
-use avocet_core::protocol::{Ask, AskId, Decision, Event, Notice, Question};
+use avocet_core::i18n::{
+    Lang, Phrase, goal as goal_phrases, hooks as hook_phrases, mcp_pages as phrases,
+};
+use avocet_core::protocol::{Ask, AskId, Decision, Event, GoalRequest, Notice, Question};
 use avocet_hooks::HookFile;
 use avocet_mcp::{McpQuestion, McpRequest, ServerDefinition, ServerTransport};
 
@@ -25,7 +28,7 @@ impl Session {
             Some(server) => ServerQuestion::Start(server.definition.name.clone()),
             None => match self.hooks.unanswered(self.security.place.trusted) {
                 Some(file) => ServerQuestion::Hooks(file.hash.clone()),
-                None => return,
+                None => return self.ask_for_server().await,
             },
         };
         self.servers.waiting.push_back(question);
@@ -52,6 +55,10 @@ impl Session {
                 ServerQuestion::Hooks(hash) => {
                     self.hooks.file(hash).map(|file| hooks_question(file, lang))
                 }
+                ServerQuestion::Goal => self.info.goal.as_deref().map(|goal| {
+                    let text = goal_phrases::ASK.with("text", goal.text.as_str()).text(lang);
+                    choice(text, [goal_phrases::ASK_YES, goal_phrases::ASK_NO], lang)
+                }),
             };
             // A server may be gone.
             let Some(question) = question else { continue };
@@ -81,6 +88,10 @@ impl Session {
             ServerQuestion::Hooks(hash) => {
                 self.decide_about_hooks(hash, yes_or_no(decision)).await;
             }
+            ServerQuestion::Goal if yes_or_no(decision) == Some(true) => {
+                goal::handle(self, GoalRequest::Resume).await;
+            }
+            ServerQuestion::Goal => {}
         }
         self.ask_for_server().await;
         self.ask_about_server().await;

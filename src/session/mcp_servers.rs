@@ -113,6 +113,8 @@ pub(super) enum ServerQuestion {
     Asked(String, McpQuestion),
     /// May the hooks of a file of the project run? By its hash.
     Hooks(String),
+    /// Should the work towards the goal of a resumed session go on?
+    Goal,
 }
 
 /// Where the answer to a call goes.

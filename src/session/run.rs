@@ -10,10 +10,10 @@ use super::event_sink::{self, Outbox};
 use super::persistence::{Persistence, SessionStore};
 use super::state::{self, AfterTurn, RunningTurn, Session};
 use super::trust::AfterTrust;
-use super::turn_messages::{FinishedTurn, TurnMessage};
+use super::turn_messages::{FinishedTurn, SideMessage, TurnMessage};
 use super::{
-    FoundModelServer, Handle, Rescue, SessionConfig, export, hook_ops, pages, permissions,
-    subagent_ops,
+    FoundModelServer, Handle, Rescue, SessionConfig, export, goal, hook_ops, pages, permissions,
+    side_question, subagent_ops,
 };
 use crate::context::turn_compaction::longest_words;
 use crate::context::window::ContextUsage;
@@ -104,6 +104,9 @@ async fn turn_result(running: &mut Option<RunningTurn>) -> Result<FinishedTurn, 
 
 impl Session {
     async fn open(&mut self, notices: Vec<Notice>) {
+        let messages = self.turn_messages.clone();
+        let printed = |line| TurnMessage::Side(SideMessage::StatusPrinted(line));
+        self.callbacks.status.start(move |line| messages.send(printed(line)).is_ok());
         self.send_info().await;
         self.schedule_refresh();
         for notice in notices {
@@ -194,6 +197,7 @@ impl Session {
                 self.update_running(|running| running.restriction = narrowed)
             }
             TurnMessage::StepFinished => self.info.steps += 1,
+            TurnMessage::Side(message) => side_question::handle_message(self, message).await,
             // For the turn of a subagent.
             TurnMessage::Spent(_) => {}
             TurnMessage::Subagent(message) => subagent_ops::handle_message(self, message).await,
@@ -250,6 +254,7 @@ impl Session {
 
     async fn finish_turn(&mut self, ended: Result<FinishedTurn, String>) {
         let Some(running) = self.running.take() else { return };
+        let ending = ended.as_ref().ok().map(|ended| ended.ending.clone());
         let failed = match ended {
             Ok(ended) => {
                 self.conversation.add_usage(running.turn, ended.usage);
@@ -276,6 +281,7 @@ impl Session {
         if !failed && self.open_question().is_none() {
             self.start_next_queued().await;
         }
+        goal::follow_turn(self, ending.unwrap_or(TurnOutcome::Error)).await;
     }
 
     /// Saves the entries of a turn, and which model it asked; true if it failed.
@@ -346,6 +352,7 @@ impl Session {
         Arc::make_mut(&mut self.instructions).worked_in.clear();
         self.info.turns = 0;
         self.info.restoring_turns.clear();
+        self.info.goal = None;
         self.info.steps = 0;
         self.info.usage = Usage::default();
         self.info.context.percent = None;
@@ -478,6 +485,7 @@ impl Session {
         let longest = longest_words(self.request_bounds().room);
         self.info.context.longest_bytes = longest.bytes;
         self.info.context.longest_tokens = longest.tokens;
+        self.callbacks.status.update(&self.info);
         self.outbox.send(Event::Facts(Box::new(self.info.clone()))).await;
     }
 

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::goal;
 use super::listing::{hits_page, list_page};
 use super::persistence::{Replay, ResumeTarget, StoreEvent, events_of, local_millis, recent_time};
 use super::recovery;
@@ -181,7 +182,7 @@ impl Session {
 
     async fn apply_resumed(&mut self, resumed: Resumed) {
         self.restart_hooks("resume");
-        let Resumed { known, tail, history, folders, approval, broken, read_only } = resumed;
+        let Resumed { known, tail, history, choices, broken, read_only } = resumed;
         self.leave_session().await;
         if !self.conversation.is_empty() {
             self.outbox.send(Event::Cleared).await;
@@ -230,8 +231,9 @@ impl Session {
         }
         self.send_info().await;
         self.notify_resumed(&known.title, interrupted, tail.unreadable, elsewhere).await;
-        self.restore_folders(&folders).await;
-        self.restore_approval_mode(approval).await;
+        self.restore_folders(&choices.folders).await;
+        self.restore_approval_mode(choices.approval).await;
+        goal::restore(self, choices.goal).await;
         if let Some(seq) = before {
             self.store.read_before(seq);
         }

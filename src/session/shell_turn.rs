@@ -2,9 +2,10 @@
 //! added to the next message unless it began with `!!`.
 
 use super::job_place::{BackgroundUse, FIRST_LOOK};
-use super::turn_messages::FinishedTurn;
+use super::turn_messages::{FinishedTurn, TurnMessage};
 use super::turn_scope::TurnScope;
 use super::user_input::UserInput;
+use crate::agent::turn::joined_rules;
 use crate::context::history::TurnRecord;
 use crate::context::shorten;
 use crate::context::window::RESULTS;
@@ -53,12 +54,25 @@ async fn ask_and_run(
     background: BackgroundUse,
     scope: &mut TurnScope,
 ) -> (TurnOutcome, Observation) {
-    let decision = scope.ask(question(&held)).await;
+    let is_program = matches!(held.judgement().step.work, StepAction::Exec { .. });
+    let grants = match is_program.then(|| scope.policy_context()) {
+        Some(policy_cx) => safety::suggest_grants(held.judgement(), policy_cx),
+        None => Vec::new(),
+    };
+    let mut asked = question(&held);
+    if let Question::Step(step) = &mut asked {
+        step.rule = joined_rules(&grants);
+    }
+    let decision = scope.ask(asked).await;
     let not_run = |outcome| not_run_observation(held.judgement(), outcome);
     let cleared = match decision {
         None => return (TurnOutcome::Cancelled, not_run(Outcome::Cancelled)),
         Some(Decision::Stop) => return (TurnOutcome::Stopped, not_run(Outcome::Declined)),
-        Some(Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_)) => {
+        Some(Decision::Approve | Decision::ApproveAll { .. }) => held.approve(),
+        Some(Decision::Remember(span)) => {
+            for grant in grants.into_iter().map(Box::new) {
+                scope.notify(TurnMessage::RuleGranted { grant, scope: span });
+            }
             held.approve()
         }
         // The user saw the rewritten line with its tier before approving it.

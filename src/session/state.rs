@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::event_sink::Outbox;
 use super::extensions::ExtensionCache;
+use super::goal_progress::GoalProgress;
 use super::job_board::JobBoard;
 use super::mcp_servers::McpServers;
 use super::persistence::SessionStore;
@@ -255,6 +256,8 @@ pub struct Conversation {
     pub told_branch: Option<String>,
     /// Token counts of the latest turns by number, oldest first.
     pub usage: VecDeque<(u64, Usage)>,
+    /// How the work towards the goal goes.
+    pub goal: GoalProgress,
 }
 
 impl Default for Conversation {
@@ -270,6 +273,7 @@ impl Default for Conversation {
             is_planning: false,
             told_branch: None,
             usage: VecDeque::new(),
+            goal: GoalProgress::default(),
         }
     }
 }

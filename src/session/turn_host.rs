@@ -9,11 +9,12 @@ use tokio::time::{Instant, sleep_until};
 
 use super::Fallback;
 use super::language_steps::add_late_diagnostics;
+use super::offered_tools::offered_tools;
 use super::turn_context::bounds_of_model;
 use super::turn_messages::{FinishedTurn, TurnMessage};
 use super::turn_room::Preamble;
 use super::turn_scope::TurnScope;
-use super::{script_tool, skill_tool, subagent, task_tool};
+use super::{script_tool, skill_tool, subagent};
 use crate::agent::Steering;
 use crate::agent::drive::drive;
 use crate::agent::turn::{Turn, TurnResult, TurnStart};
@@ -31,8 +32,7 @@ use avocet_core::protocol::{
 use avocet_core::text::ends_in_repetition;
 use avocet_hooks::HookEvent;
 use avocet_model::{Chunk, ModelError, ModelReply, Request};
-use avocet_safety::web::FETCH;
-use avocet_safety::{ClearedStep, Grant, PolicyContext, SUBAGENT_TOOL, SessionOpening, ToolTask};
+use avocet_safety::{ClearedStep, Grant, PolicyContext, SessionOpening, ToolTask};
 
 impl Host for TurnScope {
     fn policy_context(&mut self) -> PolicyContext<'_> {
@@ -164,24 +164,13 @@ impl Host for TurnScope {
 }
 
 impl TurnScope {
-    /// The tools without that of the web as long as no message has an address, and without that for
-    /// tasks as long as it is of little use. A model that calls them all the same is understood.
     fn usable_tools(
         &mut self,
         tools: &Arc<[ToolSchema]>,
         messages: &[Message],
     ) -> Arc<[ToolSchema]> {
-        let is_off = self.judge.policy_context().policy.web.is_off;
-        let has_address = || messages.iter().any(|message| message.text().contains("://"));
-        let reads_web = !is_off && has_address();
-        let library = &self.context.extensions;
-        let usable = tools.iter().filter_map(|tool| match reply::tool_name(&tool.name).as_str() {
-            FETCH => reads_web.then(|| tool.clone()),
-            SUBAGENT_TOOL if !task_tool::is_useful(messages, library) => None,
-            SUBAGENT_TOOL => Some(task_tool::with_agents(tool.clone(), library)),
-            _ => Some(tool.clone()),
-        });
-        usable.collect()
+        let web_is_off = self.judge.policy_context().policy.web.is_off;
+        offered_tools(tools, messages, &self.context.extensions, web_is_off)
     }
 
     /// After a request that the server found too long: lowers the limits to the context window that

@@ -6,6 +6,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use super::extensions::ExtensionScan;
+use super::goal_progress::GoalVerdict;
 use super::hook_runner::HookNews;
 use super::job::JobMessage;
 use super::mcp_servers::OutgoingMcpRequest;
@@ -61,6 +62,8 @@ pub enum TurnMessage {
     ToolsRestricted(Option<ToolRestriction>),
     /// A step ended.
     StepFinished,
+    /// About what runs beside the conversation.
+    Side(SideMessage),
     /// What the turn has used so far, after an answer of the model.
     Spent(Usage),
     /// The turn read the first of the messages sent to it.
@@ -93,6 +96,17 @@ pub enum TurnMessage {
     ModelLearned,
     /// The current project instructions.
     InstructionsRead(Arc<ProjectInstructions>),
+}
+
+/// A message to the session from what runs beside the conversation.
+#[derive(Debug)]
+pub enum SideMessage {
+    /// The model judged the goal.
+    GoalJudged(GoalVerdict),
+    /// A question was answered, which used this much.
+    Answered(Usage),
+    /// What the program for the status line printed.
+    StatusPrinted(String),
 }
 
 /// The channels from a session to its turn.

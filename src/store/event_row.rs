@@ -45,7 +45,7 @@ pub enum RowKind {
     StepStarted,
     Output,
     StepFinished,
-    /// A folder or the mode of the session: a rewind does not remove it.
+    /// A folder, the mode or the goal of the session: a rewind does not remove it.
     Folder,
     Other,
 }
@@ -61,7 +61,9 @@ impl RowKind {
             Event::StepStarted { .. } => RowKind::StepStarted,
             Event::StepOutput { .. } => RowKind::Output,
             Event::StepFinished(_) => RowKind::StepFinished,
-            Event::FolderAdded { .. } | Event::ApprovalModeSet { .. } => RowKind::Folder,
+            Event::FolderAdded { .. } | Event::ApprovalModeSet { .. } | Event::GoalSet { .. } => {
+                RowKind::Folder
+            }
             _ => RowKind::Other,
         }
     }

@@ -53,7 +53,7 @@ pub use database::Database;
 pub use event_row::title_of;
 pub use key_value::KeyValue;
 use open_handles::OpenHandles;
-pub use read::SessionRecord;
+pub use read::{SessionChoices, SessionRecord};
 pub use recorder::Recorder;
 pub use shared::Store;
 pub use write::SessionHeader;

@@ -7,7 +7,7 @@ use super::write::to_sql_integer;
 use super::{
     Database, EventPage, Listed, Remembered, SessionHit, StoreError, StoredEvent, event_row,
 };
-use avocet_core::protocol::{ApprovalMode, Event, Money, Usage};
+use avocet_core::protocol::{ApprovalMode, Event, Goal, Money, Usage};
 
 /// The number of characters of a preview, and of the text around a hit.
 const PREVIEW: usize = 120;
@@ -34,6 +34,16 @@ pub struct SessionRecord {
     pub turn: u64,
     pub steps: u64,
     pub usage: Usage,
+}
+
+/// What the user set for a session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionChoices {
+    /// The folders that were added to it, each once, in order.
+    pub folders: Vec<String>,
+    /// The mode that was set last.
+    pub approval: Option<ApprovalMode>,
+    pub goal: Option<Box<Goal>>,
 }
 
 impl Database {
@@ -279,27 +289,29 @@ impl Database {
         Ok(EventPage::default())
     }
 
-    /// The folders that were added to a session, each once, in order, and its last mode.
-    pub fn places(&self, key: i64) -> Result<(Vec<String>, Option<ApprovalMode>), StoreError> {
+    /// What was set for a session.
+    pub fn choices(&self, key: i64) -> Result<SessionChoices, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT id, at, body FROM events WHERE session = ?1 AND kind = 'folder' ORDER BY id",
         )?;
         let mut found = read.query([key])?;
         let mut piece = EventPage::default();
-        let mut folders = Vec::new();
-        let mut last = None;
+        let mut choices = SessionChoices::default();
 
         while let Some(row) = found.next()? {
             push_row(row, &mut piece)?;
         }
         for kept in piece.events {
             match kept.event {
-                Event::FolderAdded { path } if !folders.contains(&path) => folders.push(path),
-                Event::ApprovalModeSet { mode } => last = Some(mode),
+                Event::FolderAdded { path } if !choices.folders.contains(&path) => {
+                    choices.folders.push(path);
+                }
+                Event::ApprovalModeSet { mode } => choices.approval = Some(mode),
+                Event::GoalSet { goal } => choices.goal = goal,
                 _ => {}
             }
         }
-        Ok((folders, last))
+        Ok(choices)
     }
 
     /// The first and the last turn, and the first and the last finished step.

@@ -13,12 +13,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::busy::set_patience;
 use super::event_row::{EventRow, RowKind};
-use super::read::SessionRecord;
+use super::read::{SessionChoices, SessionRecord};
 use super::shared::{Hurry, OpenDatabase, SharedDatabase};
 use super::write::{PendingParts, SessionHeader, now};
 use super::{Database, EventPage, Lock, Remembered, SavingError, Store, StoreError};
 use avocet_core::i18n::{Localize, LocalizedText, store as phrases};
-use avocet_core::protocol::{ApprovalMode, Event};
+use avocet_core::protocol::Event;
 use avocet_safety::redact::Redactor;
 
 /// The maximum size of rows that wait for a disk, in bytes; beyond it the oldest are lost.
@@ -55,10 +55,7 @@ pub struct Resumed {
     /// Its last events.
     pub tail: EventPage,
     pub history: Vec<Remembered>,
-    /// The folders that were added to it.
-    pub folders: Vec<String>,
-    /// The mode that was set last.
-    pub approval: Option<ApprovalMode>,
+    pub choices: SessionChoices,
     /// Turns without messages, to be made from their events.
     pub broken: Vec<(u64, EventPage)>,
     /// Another window writes to it.

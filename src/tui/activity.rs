@@ -188,6 +188,8 @@ impl Activity {
             | Event::Facts(_)
             | Event::Notice(_)
             | Event::Page(_)
+            | Event::SideAnswer(_)
+            | Event::GoalSet { .. }
             | Event::Models { .. }
             | Event::Settings { .. }
             | Event::HistoryChunk { .. }

@@ -13,7 +13,7 @@ use super::keymap::Keymap;
 use super::keys::{KeyAction, KeyContext, ScrollAction};
 use super::symbols::{GAUGE_FREE, GAUGE_FULL};
 use super::text;
-use avocet_core::i18n::{Lang, Phrase, common, screen as phrases};
+use avocet_core::i18n::{Lang, Phrase, common, goal as goals, screen as phrases};
 use avocet_core::protocol::{ContextFill, Mode, Provider, SandboxStatus, SessionInfo};
 use avocet_core::text::format_count;
 
@@ -81,6 +81,8 @@ impl HintKey {
 
 /// One part of the line. Where the room is short, that of the lowest priority is left out.
 struct StatusPart {
+    /// As `screen.status` names it; empty for what is always shown.
+    name: &'static str,
     priority: u8,
     /// Columns before it.
     gap: usize,
@@ -99,7 +101,7 @@ pub fn draw(
     let width = usize::from(area.width).saturating_sub(3);
     let right = hint_line(hints, cx, width / 2);
     let room = width.saturating_sub(right.width() + GAP);
-    let left = fit_parts(parts(info, cx), room);
+    let left = fit_parts(arranged(parts(info, cx), info), room);
     draw::line(area, buf, 2, width + 2, &left);
     let free = width.saturating_sub(left.width() + GAP);
     if right.width() <= free {
@@ -130,42 +132,67 @@ pub fn hint_line(hints: &[KeyHint], cx: &DrawContext<'_>, room: usize) -> Line<'
     line
 }
 
+fn part(name: &'static str, priority: u8, text: String, style: Style) -> StatusPart {
+    StatusPart { name, priority, gap: GAP, text, style }
+}
+
+/// Directly after the part before it.
+fn close(part: StatusPart) -> StatusPart {
+    StatusPart { gap: 1, ..part }
+}
+
 fn parts(info: &SessionInfo, cx: &DrawContext<'_>) -> Vec<StatusPart> {
     let theme = cx.theme;
-    let part = |worth, text, style| StatusPart { priority: worth, gap: GAP, text, style };
-    let close = |part: StatusPart| StatusPart { gap: 1, ..part };
-    let mut parts = vec![part(9, model(info, cx.lang), theme.text)];
+    let mut parts = vec![part("model", 9, model(info, cx.lang), theme.text)];
     if let Some(effort) = info.effort {
-        parts.push(close(part(5, effort.name().to_owned(), theme.dim)));
+        parts.push(close(part("effort", 5, effort.name().to_owned(), theme.dim)));
     }
     if info.unsaved.is_some() {
-        parts.push(part(10, common::NOT_SAVED.text(cx.lang).to_owned(), theme.warn));
+        parts.push(part("", 10, common::NOT_SAVED.text(cx.lang).to_owned(), theme.warn));
     }
     if !is_guide(info) && info.mode != Mode::default() {
         let mode = phrases::STATUS_MODE.with("mode", info.mode.name()).text(cx.lang);
-        parts.push(part(5, mode, theme.dim));
+        parts.push(part("mode", 5, mode, theme.dim));
     }
     if !info.approval.is_default() {
-        parts.push(part(8, info.approval.label().text(cx.lang).to_owned(), theme.warn));
+        parts.push(part("mode", 8, info.approval.label().text(cx.lang).to_owned(), theme.warn));
+    }
+    if let Some(goal) = &info.goal {
+        let state = if goal.is_paused { goals::STATUS_PAUSED } else { goals::STATUS };
+        let style = if goal.is_paused { theme.warn } else { theme.accent };
+        parts.push(part("goal", 8, state.with("n", goal.turns).text(cx.lang), style));
     }
     if let Some(bot) = &info.bot {
-        parts.push(part(6, text::single_line(bot), theme.dim));
+        parts.push(part("bot", 6, text::single_line(bot), theme.dim));
     }
-    parts.push(part(7, text::elide_middle(&folder(&info.cwd), 32), theme.dim));
+    parts.push(part("folder", 7, text::elide_middle(&folder(&info.cwd), 32), theme.dim));
     if matches!(info.shelter, SandboxStatus::Absent | SandboxStatus::Off) {
-        parts.push(part(8, phrases::STATUS_NO_SANDBOX.text(cx.lang).to_owned(), theme.warn));
+        parts.push(part(
+            "sandbox",
+            8,
+            phrases::STATUS_NO_SANDBOX.text(cx.lang).to_owned(),
+            theme.warn,
+        ));
     }
     if let Some(branch) = &info.branch {
-        parts.push(part(4, text::elide_middle(branch, 24), theme.accent));
+        parts.push(part("branch", 4, text::elide_middle(branch, 24), theme.accent));
         if let Some(files) = info.changed_files.filter(|files| *files > 0) {
-            parts.push(close(part(3, format!("+{files}"), theme.warn)));
+            parts.push(close(part("changes", 3, format!("+{files}"), theme.warn)));
         }
     }
+    parts.extend(usage_parts(info, cx));
+    parts
+}
+
+/// How full the context is, what was used, and what the user's program says.
+fn usage_parts(info: &SessionInfo, cx: &DrawContext<'_>) -> Vec<StatusPart> {
+    let theme = cx.theme;
+    let mut parts = Vec::new();
     if let Some(percent) = info.context.percent.filter(|percent| *percent > 0) {
         let is_nearly_full = percent >= ContextFill::NEARLY_FULL;
         let (worth, style) = if is_nearly_full { (8, theme.warn) } else { (4, theme.dim) };
         let say = phrases::STATUS_CONTEXT.with("gauge", gauge(percent)).with("percent", percent);
-        parts.push(part(worth, say.text(cx.lang), style));
+        parts.push(part("context", worth, say.text(cx.lang), style));
     }
     let usage = info.usage;
     // Where nothing is paid for, tokens are the cost.
@@ -174,12 +201,33 @@ fn parts(info: &SessionInfo, cx: &DrawContext<'_>) -> Vec<StatusPart> {
         let tokens = phrases::STATUS_TOKENS
             .with("in", format!("{about}{}", format_count(usage.input_tokens)))
             .with("out", format!("{about}{}", format_count(usage.output_tokens)));
-        parts.push(part(3, tokens.text(cx.lang), theme.dim));
+        parts.push(part("tokens", 3, tokens.text(cx.lang), theme.dim));
     }
     if !usage.cost.is_zero() {
-        parts.push(part(2, usage.cost.to_string(), theme.dim));
+        parts.push(part("cost", 2, usage.cost.to_string(), theme.dim));
+    }
+    if !info.status_text.is_empty() {
+        parts.push(part("command", 6, text::single_line(&info.status_text), theme.text));
     }
     parts
+}
+
+/// The parts that the user chose, in the user's order; without a choice all of them.
+fn arranged(mut parts: Vec<StatusPart>, info: &SessionInfo) -> Vec<StatusPart> {
+    let chosen = info.screen.iter().find(|(key, _)| *key == "screen.status");
+    let Some((_, chosen)) = chosen.filter(|(_, words)| !words.is_empty()) else { return parts };
+    let mut out: Vec<StatusPart> = parts.extract_if(.., |part| part.name.is_empty()).collect();
+    let mut gap = GAP;
+    for word in chosen.split_whitespace() {
+        if word == "|" {
+            gap = GAP;
+        }
+        for part in parts.extract_if(.., |part| part.name == word) {
+            out.push(StatusPart { gap, ..part });
+            gap = 1;
+        }
+    }
+    out
 }
 
 /// The share as a bar.
@@ -252,6 +300,7 @@ mod tests {
     #[test]
     fn what_is_least_important_gives_way_and_what_still_fits_stays() {
         let part = |priority, gap, text: &str| StatusPart {
+            name: "",
             priority,
             gap,
             text: text.to_owned(),
@@ -295,6 +344,29 @@ mod tests {
     }
 
     #[test]
+    fn the_user_chooses_the_parts_and_their_order() {
+        let theme = super::super::theme::Theme::default();
+        let keymap = Keymap::default();
+        let cx = DrawContext { theme: &theme, lang: Lang::En, now: 0, keymap: &keymap };
+        let shown = |words: &str| {
+            let facts = SessionInfo {
+                model: "gpt".to_owned(),
+                cwd: "/code/shop".to_owned(),
+                branch: Some("main".to_owned()),
+                changed_files: Some(2),
+                provider: Provider::Scripted,
+                screen: vec![("screen.status", words.to_owned())],
+                status_text: "12:30".to_owned(),
+                ..SessionInfo::default()
+            };
+            fit_parts(arranged(parts(&facts, &cx), &facts), 100).to_string()
+        };
+        assert_eq!(shown(""), "gpt   code/shop   main +2   12:30");
+        assert_eq!(shown("folder branch changes | model cost"), "code/shop main +2   gpt");
+        assert_eq!(shown("command"), "12:30");
+    }
+
+    #[test]
     fn a_missing_sandbox_is_shown_and_a_present_one_is_not() {
         let theme = super::super::theme::Theme::default();
         let keymap = Keymap::default();
@@ -317,6 +389,7 @@ mod tests {
     #[test]
     fn a_short_part_fills_the_room_that_a_longer_one_does_not_find() {
         let part = |priority, gap, text: &str| StatusPart {
+            name: "",
             priority,
             gap,
             text: text.into(),

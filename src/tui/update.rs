@@ -251,6 +251,7 @@ fn apply_modal_action(state: &mut State, action: ModalAction, at: Millis) -> Vec
             Vec::new()
         }
         ModalAction::Send(op) => vec![ScreenEffect::Send(op)],
+        ModalAction::Copy(text) => vec![ScreenEffect::Copy(text)],
         ModalAction::KeyEntered(key) => connecting::enter_key(state, key),
         ModalAction::SettingEntered(value) => settings_editor::set(state, Some(value)),
         ModalAction::Picked(topic, choice) => pickers::apply_choice(state, topic, choice, at),
@@ -541,6 +542,9 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
         SessionEvent::Changes { session, uncommitted } => {
             state.modals.open(Modal::diff(&state.facts.cwd, session, uncommitted));
         }
+        SessionEvent::SideAnswer(page) => {
+            state.modals.open_below_question(Modal::side_answer(*page))
+        }
         SessionEvent::Cleared => pickers::suggest_first_steps(state),
         SessionEvent::Models { names, offers } => pickers::fill_models(state, names, offers),
         SessionEvent::Settings { rows, said } => settings_editor::fill(state, rows, said),
@@ -569,6 +573,7 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
         | SessionEvent::Redone { .. }
         | SessionEvent::FolderAdded { .. }
         | SessionEvent::ApprovalModeSet { .. }
+        | SessionEvent::GoalSet { .. }
         | SessionEvent::Dropped { .. }
         | SessionEvent::Page(_)
         | SessionEvent::Compacting

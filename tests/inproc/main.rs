@@ -28,6 +28,7 @@ mod extensions;
 #[cfg(unix)]
 mod extra_folders;
 mod fuzz;
+mod goals;
 mod hooks;
 mod isdk;
 mod language;

@@ -61,6 +61,7 @@ const TESTED_FROM_OUTSIDE: &[(&str, &[&str])] = &[
             "tests/inproc/prompts.rs",
             "tests/system/sandbox_approval.rs",
             "tests/screen/secrets.rs",
+            "tests/inproc/goals.rs",
             "tests/inproc/session.rs",
             "tests/inproc/shell.rs",
             "tests/inproc/subagents.rs",

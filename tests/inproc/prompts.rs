@@ -255,6 +255,7 @@ fn parts(
                 platforms: Arc::new(page),
                 languages: None,
                 worktrees: None,
+                status: Default::default(),
             },
         },
         security: Security {

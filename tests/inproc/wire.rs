@@ -36,7 +36,7 @@ macro_rules! variants {
 variants! { event, EVENTS, Event:
     TurnStarted Attached Rendered Steered ReplyStarted Delta ReasoningDelta CallProgress ScriptMessage Retrying Repairing
     Replied StepStarted StepOutput StepFinished Asked Judged QuestionClosed Plan TerminalRequested TerminalReturned Undone
-    FilesKept FilesChanged Redone Changes FolderAdded ApprovalModeSet Queued Dropped TurnEnded Facts Notice Page Models Settings HistoryChunk RewindAsked Rewound
+    FilesKept FilesChanged Redone Changes FolderAdded ApprovalModeSet GoalSet Queued Dropped TurnEnded Facts Notice Page SideAnswer Models Settings HistoryChunk RewindAsked Rewound
     Sessions Catalogue ArgumentValues Compacting Compacted SubagentStarted Subagent Cleared Closed
 }
 /// The same for an enum of enums.
@@ -53,7 +53,7 @@ macro_rules! nested_variants {
 
 nested_variants! { op, OPS, Op:
     Turn(TurnOp): Submit SubmitPrompt Render Shell SetQueue RunQueue Unqueue Steer Retry Undo Redo Stop Invoke RunScript
-        Compress Recall MergeWorktree ReadResults;
+        Compress Recall Goal AskAside MergeWorktree ReadResults;
     Question(QuestionOp): Decide PreviewRisk;
     Model(ModelOp): SetModel Connect SetEffort SetBot;
     Rules(RuleOp): SetApprovalMode Allow Deny Revoke Trust AddFolder;

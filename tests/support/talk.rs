@@ -215,6 +215,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
         platforms: Arc::new(page),
         languages: None,
         worktrees: None,
+        status: Default::default(),
     };
     SessionConfig {
         persistence: Persistence::in_memory(),

@@ -258,6 +258,7 @@ const CASES: &[Case] = &[
     ("show_pictures", "true", &[], Facts(screen)),
     ("enter_while_busy", "queue", &[], Facts(screen)),
     ("color", "never", &[], Facts(screen)),
+    ("screen.status", "model | cost", &[], Facts(screen)),
     ("notify", "off", &[], Facts(screen)),
     ("log", "debug", &[], Part(|parts| parts.log.clone())),
     ("models.\"qw*\".window", "4096", NAMED, Part(model)),

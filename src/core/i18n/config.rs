@@ -35,6 +35,7 @@ words! { "config":
     // Expected values; these are parts of a sentence.
     A_TEXT: "a quoted string", "带引号的字符串";
     A_CHOICE: "one of {choices}", "以下之一：{choices}";
+    SOME_WORDS: "some of {words}, in groups divided by `|`", "由以下名称组成，用 `|` 分组：{words}";
     A_FLAG: "`true` or `false`", "`true` 或 `false`";
     A_COUNT: "a whole number from {min} to {max}", "{min} 到 {max} 之间的整数";
     A_NUMBER: "a number from {min} to {max}", "{min} 到 {max} 之间的数";

@@ -32,6 +32,7 @@ pub mod config;
 pub mod context;
 pub mod exec;
 pub mod gateway;
+pub mod goal;
 pub mod guide;
 pub mod help;
 pub mod hooks;
@@ -54,6 +55,7 @@ pub mod script_help;
 pub mod script_run;
 pub mod session;
 pub mod settings;
+pub mod side;
 pub mod store;
 pub mod temp;
 pub mod tools;
@@ -73,6 +75,7 @@ const AREAS: &[&[Phrase]] = &[
     context::ALL,
     exec::ALL,
     gateway::ALL,
+    goal::ALL,
     guide::ALL,
     hooks::ALL,
     input::ALL,
@@ -94,6 +97,7 @@ const AREAS: &[&[Phrase]] = &[
     script_run::ALL,
     session::ALL,
     settings::ALL,
+    side::ALL,
     store::ALL,
     temp::ALL,
     tools::ALL,

@@ -10,6 +10,8 @@ words! { "settings":
     TIMESTAMPS: "The time next to messages and steps", "在消息和步骤旁显示时间";
     SHOW_THINKING: "How the model's reasoning is shown", "如何显示模型的思考过程";
     SHOW_PICTURES: "Images as pictures in the conversation", "在对话中显示图片";
+    STATUS: "The parts of the status line and their order", "状态栏的组成部分及其顺序";
+    STATUS_COMMAND: "A program whose first line is shown in the status line", "其首行输出显示在状态栏中的程序";
     ENTER_WHILE_BUSY: "What Enter does while a turn runs", "本轮进行时按 Enter 的作用";
     COLOR: "Whether colours are used", "是否使用颜色";
     NOTIFY: "How the end of a long turn is announced", "长时间的一轮结束时如何提醒";

@@ -6,6 +6,7 @@ words! { "tools":
     ABOUT_SEARCH: "Finds lines that contain a text", "查找含有某段文本的行";
     ABOUT_EDIT: "Replaces exact text in a file, with a diff to approve", "替换文件中的指定文本，先显示差异供确认";
     ABOUT_WRITE: "Creates or replaces a file, with a diff to approve", "新建或替换文件，先显示差异供确认";
+    ABOUT_NOTE: "Proposes a line for the project's instructions", "为项目说明提议一行内容";
     ABOUT_PATCH: "Changes the settings of plugins", "更改插件的设置";
 
     ABOUT_ASK: "Lets the model ask you something", "让模型向你提问";

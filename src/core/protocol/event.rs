@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::{
-    ApprovalMode, ArgumentValues, Ask, AskId, AttachmentInfo, Change, Compaction, Extensions,
+    ApprovalMode, ArgumentValues, Ask, AskId, AttachmentInfo, Change, Compaction, Extensions, Goal,
     Image, ModelOffer, Observation, Page, PlanItem, Question, QueuedMessage, Rewind, Risk,
     SessionInfo, SessionRow, SettingRow, Step, StepAction, SubagentInfo, SubmitId, Usage,
 };
@@ -187,6 +187,10 @@ pub enum Event {
     ApprovalModeSet {
         mode: ApprovalMode,
     },
+    /// The goal of the session, or that it has none any more. Stored but not shown.
+    GoalSet {
+        goal: Option<Box<Goal>>,
+    },
     /// The current contents of the queue.
     Queued {
         messages: Vec<QueuedMessage>,
@@ -202,6 +206,8 @@ pub enum Event {
     Notice(Notice),
     /// The answer to an `SessionOp::Report`.
     Page(Box<Page>),
+    /// The answer to a side question. Not recorded.
+    SideAnswer(Box<Page>),
     /// The models that `/model` accepts, best first.
     Models {
         names: Vec<String>,
@@ -305,6 +311,7 @@ impl Event {
             | Event::TurnEnded { .. }
             | Event::FolderAdded { .. }
             | Event::ApprovalModeSet { .. }
+            | Event::GoalSet { .. }
             | Event::SubagentStarted(_)
             | Event::Page(_) => true,
             Event::Subagent { happened, .. } => happened.is_recorded(),

@@ -29,6 +29,7 @@ mod effort;
 mod event;
 mod extensions;
 mod form;
+mod goal;
 pub mod growing_reply;
 mod job;
 mod json_string;
@@ -75,6 +76,7 @@ pub use extensions::{
     Extension, ExtensionKind, ExtensionState, Extensions, OmittedSkills, ScriptDetails, ScriptInput,
 };
 pub use form::{FormField, FormFieldKind};
+pub use goal::{Goal, GoalRequest};
 pub use job::{JobInfo, JobRequest, JobState};
 pub use mcp_action::McpAction;
 pub use message::{

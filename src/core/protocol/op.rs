@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentRequest, ApprovalMode, AskId, Decision, Effort, JobRequest, McpAction, Mention, Mode,
-    NotePlace, Prompt, StepAction, SubmitId, TypedArgument, WorktreeRequest,
+    AgentRequest, ApprovalMode, AskId, Decision, Effort, GoalRequest, JobRequest, McpAction,
+    Mention, Mode, NotePlace, Prompt, StepAction, SubmitId, TypedArgument, WorktreeRequest,
 };
 use crate::i18n::Lang;
 
@@ -72,6 +72,11 @@ pub enum TurnOp {
     Recall { id: String },
     /// Merges a worktree of the project into the current branch, after a question.
     MergeWorktree { name: String },
+    /// About the goal of the session.
+    Goal { goal: GoalRequest },
+    /// Asks the model beside the conversation, also while a turn runs. The answer is an
+    /// [`Event::SideAnswer`](super::Event::SideAnswer).
+    AskAside { question: String },
 }
 
 /// About a question of the session.
@@ -219,9 +224,12 @@ impl Op {
     /// status line shows needs no answer there.
     pub fn answers_in_transcript(&self) -> bool {
         match self {
-            Op::Turn(TurnOp::Render { .. } | TurnOp::Compress { .. } | TurnOp::Recall { .. }) => {
-                true
-            }
+            Op::Turn(
+                TurnOp::Render { .. }
+                | TurnOp::Compress { .. }
+                | TurnOp::Recall { .. }
+                | TurnOp::Goal { .. },
+            ) => true,
             Op::Rules(op) => !matches!(op, RuleOp::SetApprovalMode { .. } | RuleOp::Trust),
             Op::Saved(op) => matches!(
                 op,

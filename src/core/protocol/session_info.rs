@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::budget::SpendLimits;
-use super::{ApprovalMode, BackgroundAgents, Effort, JobInfo, Mode, Prices, Provider, Usage};
+use super::{ApprovalMode, BackgroundAgents, Effort, Goal, JobInfo, Mode, Prices, Provider, Usage};
 use crate::i18n::{Lang, LocalizedText, Phrase, context as phrases, sandbox};
 use crate::text;
 
@@ -100,9 +100,15 @@ pub struct SessionInfo {
     /// The settings of the screen in force, each by its key with its value.
     #[serde(skip)]
     pub screen: Vec<(&'static str, String)>,
+    /// What the program for the status line printed.
+    #[serde(skip)]
+    pub status_text: String,
     /// Instruction files of the project sent with each request, outermost first.
     #[serde(default)]
     pub notes: Vec<InstructionFile>,
+    /// What the session works towards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Box<Goal>>,
 }
 
 impl SessionInfo {

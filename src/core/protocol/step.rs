@@ -91,6 +91,7 @@ impl StepAction {
                 text(&"alias").into_iter().chain(args).collect()
             }
             "file.search" => ["query", "pattern", "path"].iter().filter_map(text).collect(),
+            "note" => ["text"].iter().filter_map(text).collect(),
             "skill" => ["name", "args"].iter().filter_map(text).collect(),
             // A server's own fields: they are shown as they are sent.
             _ if name.starts_with("mcp.") => Vec::new(),

@@ -41,7 +41,9 @@ impl ChatConversation {
             }
             Event::Notice(notice) => return self.on_notice(&notice),
             Event::Steered { submit, .. } => return self.inbox.on_steered(submit),
-            Event::Page(page) => self.view.posts.page(&page.title, &page.rows),
+            Event::Page(page) | Event::SideAnswer(page) => {
+                self.view.posts.page(&page.title, &page.rows);
+            }
             Event::Changes { session, uncommitted } => {
                 let page = changes_page(&self.context.info.cwd, &session, uncommitted.as_deref());
                 self.view.posts.page(&page.title, &page.rows);

@@ -1,7 +1,8 @@
 //! Commands about the conversation itself.
 
+use super::goals;
 use super::{ApprovalSpan, ChatAction, CommandContext, CommandOutcome, Surface, UiAction};
-use avocet_core::i18n::{Phrase, commands as w, session};
+use avocet_core::i18n::{Phrase, commands as w, session, side};
 use avocet_core::protocol::{
     ExportFormat, ExtensionOp, JobRequest, NotePlace, Notice, Op, Report, Rewind, SavedOp,
     SessionOp, TurnOp,
@@ -138,6 +139,19 @@ pub(super) fn compress(_: &CommandContext<'_>, focus: &str) -> CommandOutcome {
 
 pub(super) fn recall(_: &CommandContext<'_>, id: &str) -> CommandOutcome {
     CommandOutcome::Send(Op::Turn(TurnOp::Recall { id: id.to_owned() }))
+}
+
+pub(super) fn goal(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
+    match goals::request(words) {
+        Ok(goal) => CommandOutcome::Send(Op::Turn(TurnOp::Goal { goal })),
+        Err(say) => CommandOutcome::Say(Notice::error(say)),
+    }
+}
+
+pub(super) fn ask_aside(_: &CommandContext<'_>, question: &str) -> CommandOutcome {
+    let send = Op::Turn(TurnOp::AskAside { question: question.to_owned() });
+    let waits = CommandOutcome::Say(Notice::info(side::ASKED));
+    CommandOutcome::Many(vec![CommandOutcome::Send(send), waits])
 }
 
 /// The request for a first AGENTS.md.

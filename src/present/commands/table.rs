@@ -3,7 +3,9 @@
 use super::OptionValues::{From, OneOf, Text};
 use super::{ApprovalSpan, CommandOption, OptionValues, SlashCommand, ValueSource};
 use super::{configuration, custom, info, session};
-use avocet_core::i18n::{Phrase, agents, commands as w, common, hooks, lsp, mcp_pages, worktrees};
+use avocet_core::i18n::{
+    Phrase, agents, commands as w, common, goal, hooks, lsp, mcp_pages, side, worktrees,
+};
 use avocet_core::protocol::Availability::{
     Everywhere, GatewayOnly, LocalOnly, LocalUnless, ScreenOnly,
 };
@@ -47,6 +49,8 @@ pub const COMMANDS: &[SlashCommand] = &[
     SlashCommand { name: "undo",      aliases: &[],                 about: w::ABOUT_UNDO,         category: Session,        priority: 28,  reach: Everywhere, busy: Refuse, run: session::undo,             options: &[text("n", w::OPTION_UNDO)] },
     SlashCommand { name: "redo",      aliases: &[],                 about: w::ABOUT_REDO,         category: Session,        priority: 49,  reach: Everywhere, busy: Refuse, run: session::redo,             options: &[] },
     SlashCommand { name: "compress",  aliases: &["compact"],        about: w::ABOUT_COMPRESS,     category: Session,        priority: 27,  reach: Everywhere, busy: Wait,   run: session::compress,         options: &[text("focus", w::OPTION_COMPRESS)] },
+    SlashCommand { name: "goal",      aliases: &[],                 about: goal::ABOUT_COMMAND,   category: Session,        priority: 100, reach: LocalOnly,  busy: Now,    run: session::goal,             options: &[text("text", goal::OPTION_TEXT), CommandOption { values: OptionValues::Named("COMMAND"), ..text("until", goal::OPTION_UNTIL) }, CommandOption { values: OptionValues::Named("N"), ..text("max-cost", goal::OPTION_COST) }] },
+    SlashCommand { name: "btw",       aliases: &["aside"],          about: side::ABOUT_COMMAND,   category: Session,        priority: 53,  reach: Everywhere, busy: Now,    run: session::ask_aside,        options: &[required(text("question", side::OPTION_QUESTION))] },
     SlashCommand { name: "recall",    aliases: &[],                 about: w::ABOUT_RECALL,       category: Session,        priority: 46,  reach: Everywhere, busy: Wait,   run: session::recall,           options: &[required(text("id", w::OPTION_RECALL))] },
     SlashCommand { name: "copy",      aliases: &[],                 about: w::ABOUT_COPY,         category: Session,        priority: 100, reach: ScreenOnly, busy: Now,    run: session::copy,             options: &[text("n", w::OPTION_COPY)] },
     SlashCommand { name: "search",    aliases: &["find"],           about: common::SEARCH,        category: Session,        priority: 100, reach: ScreenOnly, busy: Now,    run: session::search,           options: &[text("text", w::OPTION_SEARCH)] },

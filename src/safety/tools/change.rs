@@ -14,17 +14,20 @@ use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
 use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{
-    InputError, PatchTask, ResolvedPath, TaskResult, ToolTask, Write, content, decode, digest,
-    excerpt, resolve_path,
+    InputError, PatchTask, ResolvedPath, TaskResult, ToolTask, Write, as_text, content, decode,
+    digest, excerpt, resolve_path,
 };
 use crate::findings::Findings;
+use crate::machine::PathKind;
 use crate::paths::PathClass;
 use crate::redact::Redactor;
 use crate::spec::JudgeContext;
+use crate::steering::{LOCAL_NOTES, NOTES};
 use crate::user_rules::FileAccess;
 use avocet_core::i18n::{LocalizedText, safety as phrases};
 use avocet_core::protocol::{Change, Effect, Tier};
 use avocet_core::text::encoding::{self, FileEncoding};
+use avocet_core::text::one_line;
 
 /// A file larger than this is not changed, in bytes.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -473,6 +476,51 @@ pub fn describe_change(
         diff,
         ..Change::default()
     }
+}
+
+/// The tool by which a model proposes a line for the instructions of the folder. It asks in every
+/// mode.
+pub const NOTE: &str = "note";
+/// Where a note goes if the folder has no file for it yet.
+const NEW_NOTES: &str = "AGENTS.md";
+
+const NOTE_TEXT: Names = &["text", "note", "fact", "memory", "content"];
+const NOTE_PLACE: Names = &["place", "scope"];
+pub const NOTE_FIELDS: &[FieldRow] = &[
+    required(NOTE_TEXT, FieldKind::Text),
+    optional(NOTE_PLACE, FieldKind::OneOf(&["project", "local"])).says("local: not shared"),
+];
+
+pub fn note(
+    input: &InputFields<'_>,
+    context: &JudgeContext<'_>,
+    findings: &mut Findings,
+) -> TaskResult {
+    let text = one_line(input.text(NOTE_TEXT)?.trim());
+    if text.is_empty() {
+        return Err(input.missing_field_error(NOTE_TEXT));
+    }
+    let place = context.policy_cx.place;
+    let is_file =
+        |name: &&&str| context.policy_cx.world.kind(&place.cwd.join(name)) == PathKind::File;
+    let name = match input.optional_text(NOTE_PLACE)? {
+        Some("local") => LOCAL_NOTES,
+        _ => NOTES.iter().find(is_file).copied().unwrap_or(NEW_NOTES),
+    };
+    let path = place.cwd.join(name);
+    let (spot, class) =
+        resolve_path(&path.to_string_lossy(), FileAccess::Writes, context, findings)?;
+    add_write_findings(&spot, class, context, findings);
+    findings.add(NOTE, Tier::L1, spot.say(phrases::ADDS_NOTE), None, &[Effect::Write]);
+    let before = content(&spot, context, MAX_BYTES)?;
+    let old = match &before {
+        None => "",
+        Some(bytes) => as_text(bytes, &spot)?,
+    };
+    let newline = if old.is_empty() || old.ends_with('\n') { "" } else { "\n" };
+    let after = format!("{old}{newline}- {text}\n");
+    let file = FileAfter { bytes: after.as_bytes(), shown: None };
+    change_task(spot, before.clone(), file, None, context)
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub(super) mod scripted;
 pub(super) mod skill;
 pub(super) mod web;
 
-pub use change::describe_change;
+pub use change::{NOTE, describe_change};
 pub use code::{CodeLookup, CodeTask, is_replaced};
 pub use diff::count_changes;
 pub use input::InputError;
@@ -291,6 +291,7 @@ const TOOLS: &[ToolRow] = &[
     ToolRow { name: "file.write",        judge: change::write,     fields: change::WRITE_FIELDS },
     ToolRow { name: "file.edit",         judge: large_edit::edit,   fields: change::EDIT_FIELDS },
     ToolRow { name: "config.json_patch", judge: patch::judge,      fields: patch::FIELDS },
+    ToolRow { name: change::NOTE,        judge: change::note,      fields: change::NOTE_FIELDS },
     ToolRow { name: "plugin.run",        judge: plugin::judge,     fields: plugin::FIELDS },
     ToolRow { name: "ask",               judge: interaction::ask,  fields: interaction::ASK_FIELDS },
     ToolRow { name: "plan",              judge: interaction::plan, fields: interaction::PLAN_FIELDS },

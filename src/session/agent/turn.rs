@@ -44,7 +44,8 @@ mod wall;
 use hook_answers::BatchAdvice;
 pub use hook_answers::add_note;
 use limits::TurnLimits;
-use offered_rules::{joined_coverage, joined_rules};
+use offered_rules::joined_coverage;
+pub use offered_rules::joined_rules;
 use preapproval::{Preapproved, RemainingSteps};
 use transcript::TurnMessages;
 

@@ -241,7 +241,7 @@ fn read_session(
     let key = record.key;
     let tail = database.event_page(key, None, most)?;
     let history = database.history(key, HISTORY)?;
-    let (folders, approval) = database.places(key)?;
+    let choices = database.choices(key)?;
     let broken = history.iter().filter_map(|one| match one {
         Remembered::Turn { turn, left: None } => Some(*turn),
         _ => None,
@@ -250,10 +250,7 @@ fn read_session(
         .map(|turn| Ok((turn, database.turn(key, turn)?)))
         .collect::<Result<_, StoreError>>()?;
     let parts = database.parts(key)?;
-    Ok((
-        parts,
-        Resumed { known: record, tail, history, folders, approval, broken, read_only: false },
-    ))
+    Ok((parts, Resumed { known: record, tail, history, choices, broken, read_only: false }))
 }
 
 /// The data of each image in a saved history.

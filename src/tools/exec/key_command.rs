@@ -1,4 +1,5 @@
-//! Runs the program that the user's settings name to get an API key, such as a password manager.
+//! Runs the programs that the user's settings name: to get an API key, such as a password manager, and
+//! for the status line.
 //! Without a shell; nothing here comes from a model or a project.
 
 use std::path::{Path, PathBuf};
@@ -6,7 +7,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use process_wrap::tokio::{CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::process_group;
 use avocet_core::deadline::with_timeout;
@@ -35,7 +36,7 @@ pub async fn run(command: &KeyCommand) -> Result<String, LocalizedText> {
     let name = command.program.as_str();
     let missing = || phrases::COMMAND_MISSING.with("program", name);
     let path = find(command).ok_or_else(missing)?;
-    match with_timeout(command.patience, output(&path, command)).await {
+    match with_timeout(command.patience, output(&path, command, None)).await {
         Err(_) => Err(phrases::COMMAND_SLOW
             .with("program", name)
             .with("seconds", command.patience.as_secs())),
@@ -45,6 +46,14 @@ pub async fn run(command: &KeyCommand) -> Result<String, LocalizedText> {
         }
         Ok(Ok((status, _))) => Err(failed(name, reason(status))),
     }
+}
+
+/// The first line that the program prints of what it is given; `None`: it failed, or took too long.
+pub async fn first_line(command: &KeyCommand, input: &[u8]) -> Option<String> {
+    let path = find(command)?;
+    let printed = with_timeout(command.patience, output(&path, command, Some(input)));
+    let (status, text) = printed.await.ok()?.ok()?;
+    status.success().then(|| text.lines().next().unwrap_or_default().to_owned())
 }
 
 fn failed(program: &str, why: impl Into<avocet_core::i18n::PhraseValue>) -> LocalizedText {
@@ -69,7 +78,11 @@ fn find(command: &KeyCommand) -> Option<PathBuf> {
     folders.map(|folder| folder.join(named)).find(|path| path.is_file())
 }
 
-async fn output(path: &Path, command: &KeyCommand) -> std::io::Result<(ExitStatus, String)> {
+async fn output(
+    path: &Path,
+    command: &KeyCommand,
+    input: Option<&[u8]>,
+) -> std::io::Result<(ExitStatus, String)> {
     let mut wrapped = CommandWrap::with_new(path, |process| {
         process
             .args(&command.args)
@@ -77,16 +90,29 @@ async fn output(path: &Path, command: &KeyCommand) -> std::io::Result<(ExitStatu
             .envs(command.variables.iter().map(|(name, value)| (name, value)))
             .env(process_group::MARK, process_group::NO_STEP)
             .current_dir("/")
-            .stdin(Stdio::null())
+            .stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
     });
     wrapped.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
     let mut child = wrapped.spawn()?;
     let mut bytes = Vec::new();
-    if let Some(stdout) = child.stdout().take() {
-        stdout.take(OUTPUT).read_to_end(&mut bytes).await?;
-    }
+    let stdin = child.stdin().take();
+    let stdout = child.stdout().take();
+    // A program need not read what it is given.
+    let write = async {
+        if let (Some(mut stdin), Some(input)) = (stdin, input) {
+            let _ = stdin.write_all(input).await;
+        }
+    };
+    let read = async {
+        match stdout {
+            Some(stdout) => stdout.take(OUTPUT).read_to_end(&mut bytes).await,
+            None => Ok(0),
+        }
+    };
+    let ((), read) = tokio::join!(write, read);
+    read?;
     let status = child.wait().await?;
     Ok((status, String::from_utf8_lossy(&bytes).into_owned()))
 }

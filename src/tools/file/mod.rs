@@ -44,6 +44,7 @@ const ROWS: &[ToolSpec] = &[
     ToolSpec { name: "file.search",       about: phrases::ABOUT_SEARCH, prompt: "file.search {query, path?, glob?, type?, mode?, literal?}: lines that match a regular expression, 200 at once" },
     ToolSpec { name: "file.edit",         about: phrases::ABOUT_EDIT,   prompt: "file.edit {path, edits:[{old, new, all?}]}: replaces text; each `old` must occur exactly once; in turn, all or none" },
     ToolSpec { name: "file.write",        about: phrases::ABOUT_WRITE,  prompt: "file.write {path, content}: makes or replaces a whole file" },
+    ToolSpec { name: "note",              about: phrases::ABOUT_NOTE,   prompt: "note {text, place?}: proposes a line for AGENTS.md" },
     ToolSpec { name: "config.json_patch", about: phrases::ABOUT_PATCH,  prompt: "config.json_patch {path, set?, unset?, patch?}: settings of slothtool and its plugins" },
 ];
 

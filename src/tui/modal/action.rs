@@ -9,6 +9,8 @@ pub enum ModalAction {
     Stay,
     Close,
     Send(Op),
+    /// Copy this to the clipboard.
+    Copy(String),
     /// An item of a list was selected or confirmed, or the list was left.
     Picked(Topic, PickerAction),
     /// An API key was typed.

@@ -15,7 +15,7 @@ use super::keys::ScrollAction;
 use super::transcript::{HighlightedCode, Snippet};
 use avocet_core::i18n::{Lang, Phrase};
 use avocet_core::protocol::{
-    Ask, AskId, Change, Extensions, Op, Question, Risk, SessionInfo, StepAction,
+    Ask, AskId, Change, Extensions, Op, Page, Question, Risk, SessionInfo, StepAction,
 };
 use avocet_present::flow::QuestionFlow;
 
@@ -41,6 +41,7 @@ mod rows;
 mod scroll;
 mod setting_entry;
 mod shell;
+mod side_answer;
 mod step_details;
 mod subject;
 mod template_commands;
@@ -63,6 +64,7 @@ use question::QuestionState;
 pub use question::WORD;
 pub use setting_entry::SettingEntry;
 use shell::ShellDialog;
+use side_answer::SideAnswerPage;
 use template_commands::TemplateDialog;
 use trust::TrustDialog;
 
@@ -78,6 +80,7 @@ pub enum Modal {
     Picker(Box<Picker>),
     Help(HelpDialog),
     Keys(KeyPage),
+    SideAnswer(SideAnswerPage),
     KeyEntry(Box<KeyEntry>),
     SettingEntry(Box<SettingEntry>),
     Diff(Box<DiffDialog>),
@@ -129,6 +132,10 @@ impl Modal {
         Modal::Keys(KeyPage::new(keymap))
     }
 
+    pub fn side_answer(page: Page) -> Modal {
+        Modal::SideAnswer(SideAnswerPage::new(page))
+    }
+
     /// The question, if it is one shown in the common dialog.
     fn dialog(&self) -> Option<&dyn Dialog> {
         match self {
@@ -144,6 +151,7 @@ impl Modal {
             | Modal::KeyEntry(_)
             | Modal::SettingEntry(_)
             | Modal::Diff(_)
+            | Modal::SideAnswer(_)
             | Modal::Keys(_) => None,
         }
     }
@@ -162,6 +170,7 @@ impl Modal {
             | Modal::KeyEntry(_)
             | Modal::SettingEntry(_)
             | Modal::Diff(_)
+            | Modal::SideAnswer(_)
             | Modal::Keys(_) => None,
         }
     }
@@ -188,6 +197,7 @@ impl Modal {
             Modal::Picker(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
             Modal::Keys(keys) => keys.key(key),
+            Modal::SideAnswer(page) => page.key(key, lang),
             Modal::KeyEntry(entry) => entry.key(key),
             Modal::SettingEntry(entry) => entry.key(key, lang),
             Modal::Diff(diff) => diff.key(key),
@@ -235,6 +245,7 @@ impl Modals {
             | Modal::KeyEntry(_)
             | Modal::SettingEntry(_)
             | Modal::Diff(_)
+            | Modal::SideAnswer(_)
             | Modal::Keys(_) => None,
         }
     }
@@ -266,6 +277,12 @@ impl Modals {
 
     pub fn open(&mut self, modal: Modal) {
         self.0.push(modal);
+    }
+
+    /// The user answers a question first.
+    pub fn open_below_question(&mut self, modal: Modal) {
+        let at = self.0.iter().position(Modal::is_question).unwrap_or(self.0.len());
+        self.0.insert(at, modal);
     }
 
     pub fn pop(&mut self) {
@@ -433,6 +450,7 @@ impl Modals {
         match self.0.last_mut() {
             Some(Modal::Help(help)) => help.scroll(lines),
             Some(Modal::Keys(keys)) => keys.scroll(lines),
+            Some(Modal::SideAnswer(page)) => page.scroll(lines),
             Some(Modal::Diff(diff)) => diff.scroll(lines),
             Some(
                 Modal::Form(_) | Modal::KeyEntry(_) | Modal::SettingEntry(_) | Modal::Picker(_),
@@ -457,6 +475,7 @@ impl Modals {
             Modal::Help(help) => help.fit(screen, cx),
             Modal::Diff(diff) => diff.fit(screen, cx),
             Modal::Keys(keys) => keys.fit(screen, cx),
+            Modal::SideAnswer(page) => page.fit(screen, cx),
             sheet => return sheet.dialog_mut().map(|sheet| sheet.fit(screen, cx)),
         }
         None
@@ -473,6 +492,10 @@ impl Modals {
             Modal::Keys(keys) => keys.draw(screen, buf, cx),
             Modal::Diff(diff) => {
                 diff.draw(screen, buf, cx);
+                None
+            }
+            Modal::SideAnswer(page) => {
+                page.draw(screen, buf, cx);
                 None
             }
             Modal::Help(help) => {

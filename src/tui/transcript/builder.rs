@@ -166,6 +166,8 @@ impl TranscriptBuilder {
             | Event::Changes { .. }
             | Event::FolderAdded { .. }
             | Event::ApprovalModeSet { .. }
+            | Event::GoalSet { .. }
+            | Event::SideAnswer(_)
             | Event::RewindAsked { .. }
             | Event::TerminalRequested { .. }
             | Event::TerminalReturned { .. }

@@ -107,6 +107,7 @@ pub(super) fn handle_paste(
         return match state.modals.paste(text, lang) {
             ModalAction::Send(op) => vec![ScreenEffect::Send(op)],
             ModalAction::Stay
+            | ModalAction::Copy(_)
             | ModalAction::Close
             | ModalAction::Picked(..)
             | ModalAction::KeyEntered(_)
@@ -190,6 +191,7 @@ fn handle_question_key(
         }
         // No question has a field for a key or a setting.
         ModalAction::Stay
+        | ModalAction::Copy(_)
         | ModalAction::Undecided
         | ModalAction::KeyEntered(_)
         | ModalAction::SettingEntered(_) => Vec::new(),

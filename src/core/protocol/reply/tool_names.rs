@@ -105,6 +105,7 @@ const OTHERS: &[(&str, &[&str])] = &[
         "webfetch", "fetch", "fetchurl", "urlfetch", "readurl", "readurlcontent", "fetchwebpage",
         "openurl", "webreader", "readwebpage", "browse", "visiturl",
     ]),
+    ("note", &["note", "savememory", "addnote", "addmemory", "remember"]),
     ("task", &[
         "task", "agent", "subagent", "dispatchagent", "spawnagent", "launchagent", "runsubagent",
         "delegate", "newtask",

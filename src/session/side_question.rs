@@ -1,0 +1,64 @@
+//! `/btw`: a question beside the conversation, also while a turn runs. Its answer is shown and not
+//! part of the conversation.
+
+use tokio_util::sync::CancellationToken;
+
+use super::compaction::part_text;
+use super::side_request;
+use super::state::Session;
+use super::turn_messages::{SideMessage, TurnMessage};
+use avocet_core::i18n::side as phrases;
+use avocet_core::protocol::{Event, Notice, Page, PageRow};
+use avocet_core::text::cut_middle;
+
+/// The most of the running turn that is sent, in bytes.
+const RUNNING: usize = 16 * 1024;
+
+/// The words before the question.
+const ASIDE: &str = "A question beside the conversation. Answer it from what you know by now, in \
+    plain words. Call no tool and propose no step; the work goes on without this answer.";
+
+pub(super) async fn handle_message(session: &mut Session, message: SideMessage) {
+    match message {
+        SideMessage::GoalJudged(verdict) => session.conversation.goal.verdict = Some(verdict),
+        SideMessage::Answered(usage) => {
+            session.info.usage = session.info.usage.plus(usage);
+            session.run_usage = session.run_usage.plus(usage);
+            session.send_info().await;
+        }
+        SideMessage::StatusPrinted(text) => {
+            if session.info.status_text != text {
+                session.info.status_text = text;
+                session.send_info().await;
+            }
+        }
+    }
+}
+
+/// Sends the request on a task of its own, so that nothing waits for it.
+pub(super) fn ask(session: &mut Session, question: String) {
+    let context = session.turn_context(&CancellationToken::new());
+    let web_is_off = session.security.policy.web.is_off;
+    let running = session
+        .running_turn()
+        .and_then(|turn| part_text(session.conversation.record(), &format!("turn_{turn}")));
+    let running = running.map_or_else(String::new, |text| {
+        format!("\n\nThe turn that is running, so far:\n{}", cut_middle(&text, RUNNING))
+    });
+    let mut outbox = session.outbox.clone();
+    let messages = session.turn_messages.clone();
+    tokio::spawn(async move {
+        let asked = format!("{ASIDE}{running}\n\nQuestion: {question}");
+        let event = match side_request::ask(&context, web_is_off, &asked).await {
+            Ok((answer, usage)) => {
+                // A closed session needs no messages.
+                let _ = messages.send(TurnMessage::Side(SideMessage::Answered(usage)));
+                let rows = answer.lines().map(PageRow::line).collect();
+                let title = phrases::TITLE.with("question", question);
+                Event::SideAnswer(Box::new(Page { title, rows }))
+            }
+            Err(why) => Event::Notice(Notice::error(phrases::FAILED.with("why", why))),
+        };
+        outbox.send(event).await;
+    });
+}

@@ -1,0 +1,74 @@
+//! The answer to a side question, over the conversation.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::ModalAction;
+use super::page::PageScroll;
+use crate::draw::DrawContext;
+use crate::keys::{self, KeyAction, KeyContext};
+use crate::{status, text};
+use avocet_core::i18n::{Lang, LocalizedText, screen as phrases, side};
+use avocet_core::protocol::{Page, PageRow};
+
+/// No wider than is comfortable to read.
+const READABLE: u16 = 100;
+
+#[derive(Debug)]
+pub struct SideAnswerPage {
+    title: LocalizedText,
+    rows: Vec<PageRow>,
+    page: PageScroll,
+}
+
+impl SideAnswerPage {
+    pub fn new(Page { title, rows }: Page) -> SideAnswerPage {
+        SideAnswerPage { title, rows, page: PageScroll::default() }
+    }
+
+    pub fn key(&mut self, key: &KeyEvent, lang: Lang) -> ModalAction {
+        if key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::NONE {
+            return ModalAction::Copy(self.text(lang));
+        }
+        match keys::action(KeyContext::Page, key) {
+            Some(KeyAction::Close) => return ModalAction::Close,
+            Some(action) => self.page.act(action),
+            None => {}
+        }
+        ModalAction::Stay
+    }
+
+    fn text(&self, lang: Lang) -> String {
+        let lines = self.rows.iter().map(|row| match row {
+            PageRow::Line(text) | PageRow::Heading(text) => text.text(lang),
+            PageRow::Pair { label, value } => format!("{} {}", label.text(lang), value.text(lang)),
+        });
+        text::sanitize(&lines.collect::<Vec<_>>().join("\n"))
+    }
+
+    pub fn scroll(&mut self, lines: i32) {
+        self.page.scroll(lines);
+    }
+
+    pub fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) {
+        let width = screen.width.saturating_sub(4).min(READABLE);
+        let text = self.text(cx.lang);
+        let rows = text.lines().flat_map(|line| text::wrap(line, width.into()));
+        let rows = rows.map(|row| Line::styled(row, cx.theme.text)).collect();
+        self.page.fit(screen.height, rows);
+    }
+
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
+        let title = text::single_line(&self.title.text(cx.lang));
+        let title = text::elide_end(&title, usize::from(area.width).saturating_sub(20));
+        self.page.draw(area, buf, cx, &title, HINTS);
+    }
+}
+
+const HINTS: &[status::KeyHint] = &[
+    status::KeyHint::pair(KeyContext::Page, phrases::HINT_SCROLL),
+    status::KeyHint::typed("c", side::COPY),
+    status::KeyHint::bound(KeyContext::Page, KeyAction::Close, phrases::HINT_CLOSE),
+];
