@@ -46,7 +46,17 @@ pub struct Worktree {
     /// `None`: it was there before.
     pub start: Option<WorktreeStart>,
     repository: WorktreeRepository,
-    _lock: File,
+    _lock: NameLock,
+}
+
+/// Unlocked rather than closed at its end: a program that starts at this moment has the file too.
+#[derive(Debug)]
+struct NameLock(File);
+
+impl Drop for NameLock {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
 }
 
 /// How a new worktree begins.
@@ -148,7 +158,7 @@ impl WorktreeRepository {
         Ok(self.worktree(name.to_owned(), lock, None))
     }
 
-    fn worktree(&self, name: String, lock: File, start: Option<WorktreeStart>) -> Worktree {
+    fn worktree(&self, name: String, lock: NameLock, start: Option<WorktreeStart>) -> Worktree {
         Worktree { path: self.path(&name), name, start, repository: self.clone(), _lock: lock }
     }
 
@@ -178,7 +188,7 @@ impl WorktreeRepository {
     }
 
     /// Locks a name; `None`: another session or agent has it.
-    fn lock(&self, name: &str) -> Result<Option<File>, LocalizedText> {
+    fn lock(&self, name: &str) -> Result<Option<NameLock>, LocalizedText> {
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let flags = i32::try_from(flags.bits()).unwrap_or_default();
         let path = self.lock_file(name);
@@ -186,7 +196,7 @@ impl WorktreeRepository {
         let file = options.write(true).create(true).truncate(false).custom_flags(flags).open(path);
         let file = file.map_err(|error| not_made(name, &error))?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
+            Ok(()) => Ok(Some(NameLock(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(not_made(name, &error)),
         }
@@ -204,7 +214,7 @@ impl WorktreeRepository {
     async fn add(
         &self,
         name: String,
-        lock: File,
+        lock: NameLock,
         copied: &[String],
     ) -> Result<Worktree, LocalizedText> {
         let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
@@ -348,7 +358,7 @@ impl WorktreeRepository {
         self.remove_locked(name, lock).await
     }
 
-    async fn remove_locked(&self, name: &str, lock: File) -> Result<(), LocalizedText> {
+    async fn remove_locked(&self, name: &str, lock: NameLock) -> Result<(), LocalizedText> {
         let failed = |why: String| failed_with(name, &why);
         let is_gone = self.path(name).symlink_metadata().is_err();
         if !is_gone {
