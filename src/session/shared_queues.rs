@@ -48,7 +48,7 @@ impl SharedQueues {
         self.background.fetch_add(1, Ordering::Relaxed) < BACKGROUND
     }
 
-    /// The user said something.
+    /// The user sent a message.
     pub fn reset_background(&self) {
         self.background.store(0, Ordering::Relaxed);
     }

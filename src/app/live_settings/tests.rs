@@ -11,6 +11,7 @@ use crate::app::session_builder;
 use crate::cli::Cli;
 use avocet_config::Environment;
 use avocet_config::keys::KEYS;
+use avocet_config::setting_timing::SettingTiming;
 use avocet_config::toml_schema::{self, ListKind, SettingKey, TomlKind};
 use avocet_config::trust::{self, TrustLevel, TrustStore};
 use avocet_core::protocol::{Event, ModelOp, Op, SessionInfo, SettingOp, Submission};
@@ -358,8 +359,8 @@ async fn every_setting_counts_at_once_and_returns_when_it_is_removed() {
                 let notice = running.configure(&path, Some("x")).await;
                 assert_eq!(notice.level, avocet_core::protocol::NoticeLevel::Error, "{path}");
             }
-            // A running session keeps the mode that it was given.
-            None if key.path.ends_with(".mode") => {
+            // A running session keeps the mode that it was given, and what it was started with.
+            None if key.timing == SettingTiming::NextStart => {
                 let notice = running.configure(&path, Some("edits")).await;
                 let hint = notice.hint.map(|hint| hint.text(Lang::En)).unwrap_or_default();
                 assert!(hint.contains("next start"), "{path}: {hint}");

@@ -5,7 +5,7 @@ use super::*;
 /// What the arguments of a command are in this test; the others need none.
 fn arguments(name: &str) -> &'static str {
     match name {
-        "steer" | "rename" => " words",
+        "steer" | "rename" | "btw" => " words",
         "recall" | "output" => " 1",
         "mode" => " ask",
         "lang" => " en",
