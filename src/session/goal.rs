@@ -159,9 +159,12 @@ pub(super) async fn follow_turn(session: &mut Session, outcome: TurnOutcome) {
 async fn follow_verdict(session: &mut Session, goal: &Goal, verdict: GoalVerdict) {
     match verdict {
         GoalVerdict::Met => {
-            let cost = goal.cost(session.info.usage).to_string();
-            let say = phrases::MET.with("turns", goal.turns).with("cost", cost);
-            session.notify(Notice::info(say)).await;
+            let cost = goal.cost(session.info.usage);
+            let say = match session.responder.connected.model.prices() {
+                Some(_) => phrases::MET_FOR.with("cost", cost.to_string()),
+                None => phrases::MET.into(),
+            };
+            session.notify(Notice::info(say.with("turns", goal.turns))).await;
             save(session, None).await;
         }
         GoalVerdict::NotMet(why) => {
@@ -177,9 +180,11 @@ async fn go_on(session: &mut Session, goal: &Goal, why: Option<LocalizedText>) {
     match goal.max_cost {
         Some(most) if cost >= most => {
             let say = phrases::WHY_COST.with("cost", cost.to_string());
+            tell(session, why).await;
             pause(session, say.with("most", most.to_string())).await;
         }
         _ if session.conversation.goal.stalled >= STALLED => {
+            tell(session, why).await;
             pause(session, phrases::WHY_STALLED.into()).await;
         }
         _ => {
@@ -190,6 +195,13 @@ async fn go_on(session: &mut Session, goal: &Goal, why: Option<LocalizedText>) {
             };
             work(session, text.with("text", &*goal.text)).await;
         }
+    }
+}
+
+/// What the next turn would have begun with.
+async fn tell(session: &mut Session, why: Option<LocalizedText>) {
+    if let Some(why) = why {
+        session.notify(Notice::info(why)).await;
     }
 }
 
@@ -268,14 +280,12 @@ async fn judge_by_model(mut scope: TurnScope, goal: String) -> FinishedTurn {
         Some(Err(why)) => (TurnOutcome::Failed { why }, Usage::default()),
         Some(Ok((answer, usage))) => {
             let verdict = verdict_of_answer(&answer);
-            let message = match &verdict {
-                GoalVerdict::Met => phrases::IS_MET.into(),
-                GoalVerdict::NotMet(why) => phrases::NOT_MET.with("why", why.clone()).into(),
-                GoalVerdict::Unclear(_) => PhraseValue::from(answer),
-            };
-            let message = message.text(scope.context.lang);
+            // What follows from the other verdicts says them.
+            if matches!(verdict, GoalVerdict::Unclear(_)) {
+                let reply = ModelMessage { message: answer, ..ModelMessage::default() };
+                scope.emit(Event::Replied(reply)).await;
+            }
             scope.notify(TurnMessage::Side(SideMessage::GoalJudged(verdict)));
-            scope.emit(Event::Replied(ModelMessage { message, ..ModelMessage::default() })).await;
             (TurnOutcome::Done, usage)
         }
     };

@@ -496,6 +496,8 @@ impl Session {
             running.cancel.cancel();
             ended = (&mut running.task).await.ok().map(|result| (running.turn, result));
         }
+        // Hooks get the conversation with all of the turn.
+        self.drain_messages(notes).await;
         self.run_end_hooks("other").await;
         self.jobs.stop_all().await;
         self.servers.stop().await;

@@ -20,7 +20,8 @@ words! { "goal":
     COST_OF: "{cost} of {most}", "{cost} / {most}";
     LATER: "The goal is set; work on it begins after this turn.", "目标已设定，本轮结束后开始。";
     CLEARED: "The goal is ended.", "目标已结束。";
-    MET: "The goal is met. Turns: {turns}, cost: {cost}.", "目标已达成。轮数：{turns}，花费：{cost}。";
+    MET: "The goal is met. Turns: {turns}.", "目标已达成。轮数：{turns}。";
+    MET_FOR: "The goal is met. Turns: {turns}, cost: {cost}.", "目标已达成。轮数：{turns}，花费：{cost}。";
     PAUSED: "The goal is paused: {why}", "目标已暂停：{why}";
     PAUSED_HINT: "`/goal resume` goes on with it, `/goal clear` ends it.", "`/goal resume` 继续，`/goal clear` 结束。";
     WHY_STOPPED: "you stopped the turn.", "你停止了本轮。";
@@ -35,7 +36,6 @@ words! { "goal":
     CHECKED_BY: "{text}\n\nIt is met when `{command}` succeeds; that is checked after each turn.", "{text}\n\n当 `{command}` 成功时即为达成；每轮之后都会检查。";
     NOT_MET: "The goal is not met yet: {why}", "目标尚未达成：{why}";
     EXITED: "`{command}` ended with exit code {code}.", "`{command}` 的退出码为 {code}。";
-    IS_MET: "The goal is met.", "目标已达成。";
     ASK: "This conversation has a goal: {text}. Go on working towards it now?", "这段对话有一个目标：{text}。现在继续吗？";
     ASK_YES: "Go on", "继续";
     ASK_NO: "Leave it paused", "保持暂停";
