@@ -2,8 +2,9 @@
 //! model call, attributes of an input, keys of `shouldThink` and of a tool. The check, the help, the
 //! JSON Schema and the language server all read these tables.
 
+use super::error::quoted;
 use super::template;
-use avocet_core::i18n::{Phrase, script_help as docs};
+use avocet_core::i18n::{LocalizedText, Phrase, script_help as docs, script_run as phrases};
 
 /// One name, the JSON types of its value, and the only texts the value may be.
 #[derive(Clone, Copy, Debug)]
@@ -276,4 +277,11 @@ pub fn takes_data(name: &str) -> bool {
 /// The row of a setting.
 pub fn find_setting(name: &str) -> Option<&'static SettingSpec> {
     SETTINGS.iter().find(|row| row.name == name)
+}
+
+/// The error for a list or a map as a message. Under the name of a setting it was meant as one.
+pub fn no_text_error(role: &str) -> LocalizedText {
+    let is_setting = find_setting(role).is_some();
+    let phrase = if is_setting { phrases::SETTING_NO_HEAD } else { phrases::CONTENT_NO_TEXT };
+    phrase.with("role", quoted(role))
 }

@@ -52,6 +52,7 @@ words! { "script_run":
     LIST_ITEM: "A list is not an instruction. A text that begins with `[` must be quoted, as in `\"[[VAR]]\"`.", "列表不是指令。以 `[` 开头的文本必须加引号，例如 `\"[[VAR]]\"`。";
     UNKNOWN_OBJECT: "This is neither a message nor a call: {keys}. A message is `role: text` or has `role` and `content`; a call begins with `$`.", "这既不是消息也不是调用：{keys}。消息写作 `角色: 文本`，或包含 `role` 和 `content`；调用以 `$` 开头。";
     NO_ROLE: "This message has no role.", "该消息没有角色。";
+    SETTING_NO_HEAD: "`{role}` is a setting, and settings are at the top of the file, between two lines of `---`.", "`{role}` 是设置项；设置写在文件开头的两行 `---` 之间。";
     CONTENT_NO_TEXT: "The message of `{role}` is a list or a map. Quote the text, as in `\"[[VAR]]\"`.", "`{role}` 的消息是列表或映射。请给文本加引号，例如 `\"[[VAR]]\"`。";
     SYSTEM_NO_PARTS: "A structured system message is a map of `background`, `content`, `output` and `notes`.", "结构化系统消息应为包含 `background`、`content`、`output`、`notes` 的映射。";
     SYSTEM_PART: "A system message has no part `{key}`; it has `background`, `content`, `output` and `notes`.", "系统消息没有 `{key}` 部分，只有 `background`、`content`、`output`、`notes`。";

@@ -143,7 +143,7 @@ pub enum RuleOp {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SavedOp {
-    /// Starts a new conversation; rules remembered for the session are kept.
+    /// Starts a new conversation; what was allowed for the session ends.
     New,
     /// Writes the conversation to a file; `None`: the name is generated.
     Export { format: ExportFormat, path: Option<String> },

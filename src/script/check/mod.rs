@@ -7,6 +7,7 @@ use super::error::{LocatedError, quoted};
 use super::manifest::{ImportKind, Manifest};
 use super::run::dialogue::read_parts;
 use super::run::is_builtin_tool;
+use super::settings::no_text_error;
 use super::source::{ScriptLibrary, ScriptSource};
 use super::syntax::{ScriptValue, Tree, parse_separator};
 use super::template::{Format, TemplateCompiler};
@@ -280,7 +281,7 @@ impl Checker<'_> {
             }
             Tree::List(_) if let Some(text) = parts_text(value) => self.check_message(&text),
             Tree::List(_) | Tree::Map(_) => {
-                self.faults.add(phrases::CONTENT_NO_TEXT.with("role", quoted(role)));
+                self.faults.add(no_text_error(role));
             }
             _ => {}
         }

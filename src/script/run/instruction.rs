@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::super::directive::separate;
 use super::super::error::{Location, ScriptResult, quoted};
+use super::super::settings::no_text_error;
 use super::super::syntax::{ScriptValue, Tree, parse_separator};
 use super::super::text::prefix::{self, MessageEdit, PrefixPosition, TextPrefix};
 use super::super::text::{args, roles};
@@ -129,7 +130,7 @@ async fn add_message(
         parts.map_or((scalar_text(value), Vec::new()), |(text, images)| (Some(text), images));
     let Some(text) = text else {
         if role != "system" {
-            return Err(phrases::CONTENT_NO_TEXT.with("role", quoted(role)).into());
+            return Err(no_text_error(role).into());
         }
         let mut message = DialogueMessage::new(role, MessageBody::PendingParts(value.to_value()));
         message.location = Some(Location::new(&frame.file, value.position));

@@ -285,7 +285,10 @@ fn explain_error(info: &str) -> String {
     let info: String = info.chars().filter(|c| !c.is_control()).take(200).collect();
     let hint = if info.contains("mapping values are not allowed") || info.contains("simple key") {
         "; quote a text that holds `: `, and put a dash before a `$directive` that has keys below it"
-    } else if info.contains("cannot start any token") || info.contains("invalid indentation") {
+    } else if ["cannot start any token", "invalid indentation", "unexpected character"]
+        .iter()
+        .any(|said| info.contains(said))
+    {
         "; quote a text that begins with `@`, `` ` ``, `%`, `[` or `{`"
     } else {
         ""
