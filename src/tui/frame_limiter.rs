@@ -4,8 +4,8 @@
 //! Not here: how often streamed text comes. The session gathers it, so that what comes is shown.
 //!
 //! It is a token bucket: a key is shown at once even between two frames of a stream, and a burst of
-//! keys still stays within the limit. The last token is reserved for the first word of a reply, so
-//! that typing does not delay it.
+//! keys still stays within the limit. The last two tokens are reserved for the first word of a reply
+//! and for a question, so that neither typing nor each other delays them.
 
 use super::event::ScreenInput;
 use super::time::Millis;
@@ -14,9 +14,9 @@ use avocet_core::protocol::Event;
 /// Work that spans frames continues after this long.
 pub const FRAME: Millis = 16;
 /// The cost of a frame; with the size of the bucket this makes fewer than sixty in any second.
-const COST: Millis = 18;
+const COST: Millis = 19;
 /// The size of the bucket: frames that may follow each other at once.
-const BUCKET_SIZE: Millis = 4 * COST;
+const BUCKET_SIZE: Millis = 5 * COST;
 /// The interval between frames of what may wait.
 const LEISURE: Millis = 34;
 
@@ -28,10 +28,12 @@ enum Urgency {
     None,
     /// May wait for the next interval.
     Deferred,
-    /// As soon as the bucket allows, leaving its last token.
+    /// As soon as the bucket allows, leaving its last two tokens.
     Immediate,
-    /// As soon as the bucket allows.
+    /// As soon as the bucket allows, leaving its last token.
     FirstDelta,
+    /// As soon as the bucket allows.
+    Question,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,19 +93,20 @@ impl FrameLimiter {
         if text && std::mem::take(&mut self.is_awaiting_delta) {
             return Urgency::FirstDelta;
         }
-        Urgency::Immediate
+        if matches!(event, Event::Asked(_)) { Urgency::Question } else { Urgency::Immediate }
     }
 
     /// When the next frame is due; `None` when nothing has changed.
     pub fn due(&self) -> Option<Millis> {
-        let affordable = (self.full_at + COST).saturating_sub(BUCKET_SIZE);
-        let spared = (self.full_at + 2 * COST).saturating_sub(BUCKET_SIZE);
+        let affordable =
+            |tokens: Millis| (self.full_at + tokens * COST).saturating_sub(BUCKET_SIZE);
         let beat = self.last_frame.map_or(0, |drawn| drawn + LEISURE);
         match self.urgency {
             Urgency::None => None,
-            Urgency::Deferred => Some(spared.max(beat)),
-            Urgency::Immediate => Some(spared),
-            Urgency::FirstDelta => Some(affordable),
+            Urgency::Deferred => Some(affordable(3).max(beat)),
+            Urgency::Immediate => Some(affordable(3)),
+            Urgency::FirstDelta => Some(affordable(2)),
+            Urgency::Question => Some(affordable(1)),
         }
     }
 
@@ -122,9 +125,16 @@ impl FrameLimiter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use avocet_core::protocol::{Ask, AskId, Question};
 
     fn delta() -> ScreenInput {
         ScreenInput::Session(Box::new(Event::Delta { text: "x".into() }))
+    }
+
+    fn question() -> ScreenInput {
+        let question = Question::ScriptCall { text: String::new() };
+        let ask = Ask { id: AskId(1), question };
+        ScreenInput::Session(Box::new(Event::Asked(Box::new(ask))))
     }
 
     /// Draws whenever it may while `input` comes each millisecond; returns the times.
@@ -183,6 +193,11 @@ mod tests {
         pace.note_input(&ScreenInput::Session(Box::new(Event::ReplyStarted)));
         pace.note_input(&delta());
         assert!(pace.is_due(now));
+        pace.record_frame(now);
+        pace.note_input(&delta());
+        assert!(!pace.is_due(now + 1));
+        pace.note_input(&question());
+        assert!(pace.is_due(now + 1), "a question that follows at once is not delayed either");
     }
 
     #[test]
