@@ -185,7 +185,7 @@ async fn a_worktree_is_listed_merged_after_a_question_and_then_removed() {
     let said = talk.notice().await.say.text(Lang::En);
     assert!(said.contains("were removed"), "{said}");
     talk.send(ask(WorktreeRequest::Show { name: add() })).await;
-    assert!(talk.page().await[0].contains("There is no worktree `add-b`"));
+    assert!(talk.page().await[0].contains("No worktree is named `add-b`"));
     talk.send(Op::Turn(TurnOp::MergeWorktree { name: add() })).await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     talk.client.close().await;

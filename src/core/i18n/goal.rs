@@ -9,7 +9,7 @@ words! { "goal":
     NO_COMMAND: "`--until` needs a command.", "`--until` 后需要一条命令。";
     NO_COST: "`{found}` is not an amount in dollars. Write, for example, `--max-cost 2.50`.", "`{found}` 不是金额（美元）。例如可写 `--max-cost 2.50`。";
     NO_PRICE: "The price of `{model}` isn't known, so `--max-cost` can't be checked. Set `prices` for it, or leave the limit out.", "不知道 `{model}` 的价格，无法检查 `--max-cost`。请为它设置 `prices`，或去掉此限制。";
-    NONE: "There is no goal. `/goal TEXT` sets one.", "没有目标。用 `/goal 文本` 设定。";
+    NONE: "No goal is set. `/goal TEXT` sets one.", "尚未设定目标。用 `/goal 文本` 设定。";
     TITLE: "Goal", "目标";
     MET_WHEN: "met when", "达成条件";
     BY_COMMAND: "`{command}` succeeds", "`{command}` 成功";

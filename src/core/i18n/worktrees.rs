@@ -23,7 +23,7 @@ words! { "worktrees":
     LINK: "`{path}` is a link or not a folder; no worktree is made there.", "`{path}` 是链接或不是目录，不会在其中创建工作树。";
     NOT_MADE: "The worktree `{name}` cannot be made: {why}", "无法创建工作树 `{name}`：{why}";
     TOO_MANY: "No further worktree is made: there are already {count}. `/worktrees remove` removes one.", "已有 {count} 个工作树，不再创建。可用 `/worktrees remove` 删除。";
-    NO_SUCH: "There is no worktree `{name}`.", "没有工作树 `{name}`。";
+    NO_SUCH: "No worktree is named `{name}`.", "没有名为 `{name}` 的工作树。";
     HAS_CHANGES: "The worktree `{name}` is kept: it has changes that are not committed (files: {files}). `/worktrees merge {name}` brings them here.", "保留工作树 `{name}`：其中有未提交的改动（文件 {files} 个）。可用 `/worktrees merge {name}` 合并。";
     HAS_COMMITS: "The worktree `{name}` is kept: it has commits that are in no other branch (commits: {commits}). `/worktrees merge {name}` brings them here.", "保留工作树 `{name}`：其中有其他分支没有的提交（{commits} 个）。可用 `/worktrees merge {name}` 合并。";
     FAILED: "Git cannot work with the worktree `{name}`: {why}", "git 无法处理工作树 `{name}`：{why}";
