@@ -13,9 +13,10 @@ use avocet::protocol::{
 };
 use avocet::session::SessionConfig;
 use avocet::session::extensions::ExtensionCache;
-use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use futures_util::{FutureExt, StreamExt};
 use serde_json::json;
+use tokio::sync::Notify;
 
 use crate::support::talk::{self, DONE, SessionClient, chat, cmd, tool, with_files};
 
@@ -337,12 +338,26 @@ async fn an_agent_that_meets_a_limit_says_so_in_its_result() {
     talk.client.close().await;
 }
 
-/// Answers the session and its agents from lists of their own, and keeps what it was sent.
+/// Answers the session and its agents from lists of their own, and keeps what it was sent. An agent
+/// is answered once the test lets it end.
 #[derive(Clone, Default)]
 struct TwoModels {
     session: Arc<Mutex<VecDeque<String>>>,
     agents: Arc<Mutex<VecDeque<String>>>,
+    agents_may_end: Arc<Notify>,
     sent: Arc<Mutex<Vec<String>>>,
+}
+
+impl TwoModels {
+    fn new(session: &[String], agents: &[String]) -> TwoModels {
+        let list = |replies: &[String]| Arc::new(Mutex::new(replies.iter().cloned().collect()));
+        TwoModels { session: list(session), agents: list(agents), ..TwoModels::default() }
+    }
+
+    fn start(&self) -> Conversation {
+        let model = Arc::new(self.clone());
+        start(&[], move |parts| parts.model_access.first = talk::connected(model))
+    }
 }
 
 impl Model for TwoModels {
@@ -356,23 +371,26 @@ impl Model for TwoModels {
         let replies = if of_agent { &self.agents } else { &self.session };
         let reply = replies.lock().unwrap().pop_front().unwrap_or_else(|| chat("Done."));
         self.sent.lock().unwrap().push(text.join("\n"));
-        futures_util::stream::iter([Ok(Chunk::Text(reply)), Ok(Chunk::Finished(None))]).boxed()
+        let agents_may_end = of_agent.then(|| Arc::clone(&self.agents_may_end));
+        let wait = async move {
+            if let Some(agents_may_end) = agents_may_end {
+                agents_may_end.notified().await;
+            }
+            futures_util::stream::iter([Ok(Chunk::Text(reply)), Ok(Chunk::Finished(None))])
+        };
+        wait.flatten_stream().boxed()
     }
 }
 
 #[tokio::test]
 async fn a_result_from_the_background_is_read_before_the_next_request() {
-    let models = TwoModels::default();
     let ask = tool("ask", json!({ "question": "Which?", "choices": ["a", "b"] }));
-    models.session.lock().unwrap().extend([background_task(), ask]);
-    models.agents.lock().unwrap().push_back(chat("The cart is empty."));
-    let model = Arc::new(models.clone());
-    let mut talk = start(&[], move |parts| {
-        parts.model_access.first = talk::connected(model);
-    });
+    let models = TwoModels::new(&[background_task(), ask], &[chat("The cart is empty.")]);
+    let mut talk = models.start();
     talk.client.submit("go").await;
     let (ask, _) = talk.client.next_question().await;
     // The turn waits in its question until the agent has ended.
+    models.agents_may_end.notify_one();
     talk.client.facts(|facts| facts.agents.unread == 1).await;
     let decision = Decision::Choose { index: 0 };
     talk.client.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
@@ -386,12 +404,12 @@ async fn a_result_from_the_background_is_read_before_the_next_request() {
 
 #[tokio::test]
 async fn a_turn_starts_for_a_result_only_where_it_is_asked_for_and_none_runs() {
-    // The model's answer and that of the agent are the same, as either may be the first.
-    let seen = chat("Seen.");
-    let mut talk = start(&[&*background_task(), &seen, &seen, DONE], |_| {});
+    let models = TwoModels::new(&[background_task()], &[]);
+    let mut talk = models.start();
     let events = talk.client.turn("go").await;
     let [observation] = observations(&events)[..] else { panic!("{events:#?}") };
     assert!(observation.stdout.contains("background"), "{}", observation.stdout);
+    models.agents_may_end.notify_one();
     talk.client.facts(|facts| facts.agents.running == 0).await;
     talk.client.send(Op::Turn(TurnOp::ReadResults)).await;
     talk.client.send(Op::Turn(TurnOp::ReadResults)).await;

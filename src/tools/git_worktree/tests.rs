@@ -224,7 +224,9 @@ async fn nothing_that_is_nowhere_else_is_removed() {
     repository.remove("x").await.unwrap();
     assert!(!path.exists() && !repository.has_branch("x").await);
     assert!(repository.names().await.is_empty());
-    assert!(english(&repository.remove("x").await.unwrap_err()).contains("No worktree is named `x`"));
+    assert!(
+        english(&repository.remove("x").await.unwrap_err()).contains("No worktree is named `x`")
+    );
 }
 
 #[tokio::test]
