@@ -16,6 +16,7 @@ mod git;
 mod items;
 mod javascript;
 mod node;
+mod runners;
 mod search;
 
 pub use command::{SimpleCommand, shell_line, split_simple_command};
@@ -44,6 +45,12 @@ const RECOGNISERS: &[Recogniser] = &[
     Recogniser { kind: "test_summary",   programs: &["pytest", "py.test"],                read: checks::pytest },
     Recogniser { kind: "test_summary",   programs: SCRIPTS,                               read: javascript::read },
     Recogniser { kind: "test_summary",   programs: SCRIPTS,                               read: node::read },
+    Recogniser { kind: "test_summary",   programs: SCRIPTS,                               read: runners::mocha },
+    Recogniser { kind: "test_summary",   programs: SCRIPTS,                               read: runners::bun },
+    Recogniser { kind: "test_summary",   programs: &["deno"],                             read: runners::deno },
+    Recogniser { kind: "test_summary",   programs: &["go"],                               read: runners::go },
+    Recogniser { kind: "test_summary",   programs: PYTHON,                                read: runners::unittest },
+    Recogniser { kind: "test_summary",   programs: &["rspec", "bundle", "rake", "make"],  read: runners::rspec },
     Recogniser { kind: "diagnostics",    programs: &["cargo", "rustc", "clippy-driver"],  read: diagnostics::rust },
     Recogniser { kind: "diagnostics",    programs: &["tsc", "vue-tsc", "npm", "pnpm", "yarn", "bun"], read: diagnostics::typescript },
     Recogniser { kind: "diagnostics",    programs: &["go"],                               read: diagnostics::go },
@@ -54,7 +61,10 @@ const RECOGNISERS: &[Recogniser] = &[
 const SEARCHES: &[&str] = &["rg", "grep", "egrep", "fgrep", "ag"];
 
 /// Commands that run JavaScript tests, directly or by a script's name.
-const SCRIPTS: &[&str] = &["jest", "vitest", "node", "npm", "pnpm", "yarn", "bun", "make"];
+const SCRIPTS: &[&str] = &["jest", "vitest", "mocha", "node", "npm", "pnpm", "yarn", "bun", "make"];
+
+/// Commands that run Python's own tests.
+const PYTHON: &[&str] = &["unittest", "python", "python3", "manage.py", "make"];
 
 /// Programs that write `file:line:column: severity: message`.
 const COMPILERS: &[&str] =

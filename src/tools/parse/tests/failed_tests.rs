@@ -63,6 +63,55 @@ const REPORTS: &[Report] = &[
         counts: [1, 1, 0],
         failures: &[("pads", "/w/price.test.js", 6, "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n'1.5' !== '1.50'")],
     },
+    Report {
+        line: "go test ./...",
+        stdout: "--- FAIL: TestPads (0.00s)\n    --- FAIL: TestPads/two (0.00s)\n        price_test.go:12: got 1.5,\n            want 1.50\n--- FAIL: TestSum (0.00s)\n    sum_test.go:9: got 1\nFAIL\nFAIL\texample.com/price\t0.002s\nok  \texample.com/other\t0.001s\n",
+        stderr: "",
+        counts: [0, 2, 0],
+        failures: &[("TestPads/two", "price_test.go", 12, "got 1.5,\nwant 1.50"), ("TestSum", "sum_test.go", 9, "got 1")],
+    },
+    Report {
+        line: "go test -v .",
+        stdout: "=== RUN   TestWorks\n    price_test.go:5: fine\n--- PASS: TestWorks (0.00s)\n=== RUN   TestPads\n=== RUN   TestPads/two\n    price_test.go:12: got 1.5\n--- FAIL: TestPads (0.00s)\n    --- FAIL: TestPads/two (0.00s)\nFAIL\nexit status 1\nFAIL\texample.com/price\t0.002s\n",
+        stderr: "",
+        counts: [1, 1, 0],
+        failures: &[("TestPads/two", "price_test.go", 12, "got 1.5")],
+    },
+    Report {
+        line: "python3 -m unittest -v",
+        stdout: "",
+        stderr: "test_pads (test_price.PriceTest.test_pads) ... FAIL\n\n======================================================================\nFAIL: test_pads (test_price.PriceTest.test_pads)\n----------------------------------------------------------------------\nTraceback (most recent call last):\n  File \"/w/test_price.py\", line 7, in test_pads\n    self.assertEqual(price(1.5), \"1.50\")\n    ~~~~~~~~~~~~~~~~^^^^^^\nAssertionError: '1.5' != '1.50'\n- 1.5\n+ 1.50\n?    +\n\n\n======================================================================\nERROR: test_sum (test_price.PriceTest)\n----------------------------------------------------------------------\nTraceback (most recent call last):\n  File \"/w/test_price.py\", line 9, in test_sum\n    total([])\n  File \"/w/price.py\", line 2, in total\n    return items[0]\nIndexError: list index out of range\n\n----------------------------------------------------------------------\nRan 4 tests in 0.001s\n\nFAILED (failures=1, errors=1, skipped=1)\n",
+        counts: [1, 2, 1],
+        failures: &[("test_price.PriceTest.test_pads", "/w/test_price.py", 7, "AssertionError: '1.5' != '1.50'\n- 1.5\n+ 1.50\n?    +"), ("test_price.PriceTest.test_sum", "/w/test_price.py", 9, "IndexError: list index out of range")],
+    },
+    Report {
+        line: "bundle exec rspec",
+        stdout: ".F*\n\nPending: (Failures listed here are expected and do not affect your suite's status)\n\n  1) Price rounds\n     # Not yet\n     # ./spec/price_spec.rb:9\n\nFailures:\n\n  1) Price pads\n     Failure/Error: expect(price(1.5)).to eq(\"1.50\")\n\n       expected: \"1.50\"\n            got: \"1.5\"\n\n       (compared using ==)\n     # ./spec/price_spec.rb:5:in `block (2 levels) in <top (required)>'\n\nFinished in 0.01 seconds (files took 0.1 seconds to load)\n3 examples, 1 failure, 1 pending\n\nFailed examples:\n\nrspec ./spec/price_spec.rb:4 # Price pads\n",
+        stderr: "",
+        counts: [1, 1, 1],
+        failures: &[("Price pads", "spec/price_spec.rb", 5, "expected: \"1.50\"\ngot: \"1.5\"")],
+    },
+    Report {
+        line: "npx mocha",
+        stdout: "\n  price\n    ✔ works\n    1) pads\n\n\n  1 passing (5ms)\n  1 failing\n\n  1) price\n       pads:\n\n      AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n+ actual - expected\n\n+ '1.5'\n- '1.50'\n      \n      at Context.<anonymous> (test/price.js:6:12)\n      at process.processImmediate (node:internal/timers:476:21)\n\n\n",
+        stderr: "",
+        counts: [1, 1, 0],
+        failures: &[("price pads", "test/price.js", 6, "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n+ '1.5'\n- '1.50'")],
+    },
+    Report {
+        line: "bun test",
+        stdout: "bun test v1.1.30 (7996d06b)\n",
+        stderr: "\nprice.test.js:\n(pass) price > works\n1 | import { expect, test } from \"bun:test\";\n4 |   expect(price(1.5)).toBe(\"1.50\");\n                         ^\nerror: expect(received).toBe(expected)\n\nExpected: \"1.50\"\nReceived: \"1.5\"\n\n      at <anonymous> (/w/price.test.js:4:22)\n(fail) price > pads [0.32ms]\n\n 1 pass\n 1 fail\n 2 expect() calls\nRan 2 tests across 1 files. [10.00ms]\n",
+        counts: [1, 1, 0],
+        failures: &[("price > pads", "/w/price.test.js", 4, "error: expect(received).toBe(expected)\nExpected: \"1.50\"\nReceived: \"1.5\"")],
+    },
+    Report {
+        line: "deno test",
+        stdout: "running 2 tests from ./price_test.ts\nworks ... ok (1ms)\npads ... FAILED (2ms)\n\n ERRORS \n\npads => ./price_test.ts:3:6\nerror: AssertionError: Values are not equal.\n\n    [Diff] Actual / Expected\n\n-   1.5\n+   1.50\n\n  throw new AssertionError(message);\n        ^\n    at assertEquals (https://jsr.io/@std/assert/1.0.0/equals.ts:43:9)\n    at file:///w/price_test.ts:4:3\n\n FAILURES \n\npads => ./price_test.ts:3:6\n\nFAILED | 1 passed | 1 failed (5ms)\n\n",
+        stderr: "error: Test failed\n",
+        counts: [1, 1, 0],
+        failures: &[("pads", "price_test.ts", 3, "AssertionError: Values are not equal.\n[Diff] Actual / Expected\n-   1.5\n+   1.50")],
+    },
 ];
 
 #[test]
@@ -93,6 +142,9 @@ fn what_is_not_a_report_of_tests_is_not_read_as_one() {
         ("npm run build", "built in 2s\n"),
         ("node server.js", "● started\nnot ok 1 - x\n"),
         ("python3 main.py", "FAILED a.py\n1 failed in 2s\n"),
+        ("python3 main.py", "ERROR: x (a)\nFAILED (failures=1)\n"),
+        ("go run .", "--- FAIL: TestPads (0.00s)\n"),
+        ("make", "1) first\n2 examples read, 1 failure expected\n"),
     ] {
         let kind = parse_with_exit(line, out, "", 1).map(|(kind, ..)| kind);
         assert_ne!(kind.as_deref(), Some("test_summary"), "{line}");
