@@ -6,7 +6,7 @@ use super::items::{FinishedCommand, Items};
 use super::javascript::{MAX_MESSAGE_LINES, own_place, place_in};
 use super::search::{number, position};
 
-/// Lines between a message and its details that say nothing of the failure.
+/// Lines of a message that only explain its signs.
 const LEGENDS: &[&str] = &[
     "+ actual - expected",
     "+ expected - actual",
@@ -70,7 +70,7 @@ impl FailureReader {
     }
 }
 
-/// `go test`. It counts what passed only if it is told to, so the failures alone are an answer.
+/// `go test`. Tests that passed are listed only with `-v`, so failures alone are an answer.
 pub(super) fn go(command: &FinishedCommand<'_>) -> Option<Items> {
     subcommand(command.args).filter(|(name, _)| *name == "test")?;
     let mut reader = FailureReader::default();
@@ -107,7 +107,7 @@ pub(super) fn go(command: &FinishedCommand<'_>) -> Option<Items> {
     reader.into_items(is_counted)
 }
 
-/// A test whose subtests fail fails as well, and says nothing itself.
+/// A test whose subtests fail fails as well, without a message.
 fn remove_parent(summary: &mut TestSummary, name: &str) {
     let is_parent = |failure: &TestFailure| {
         failure.message.is_none()
@@ -181,7 +181,7 @@ fn python_frame(text: &str) -> Option<(&str, u64)> {
     (!file.contains("/lib/python")).then_some((file, number(rest)?.0))
 }
 
-/// The number behind a name: 2 of `failures=2, errors=1`.
+/// The number after a name: 2 of `failures=2, errors=1`.
 fn named_count(counts: &str, name: &str) -> usize {
     let numbers = counts.trim_end_matches(')').split(", ").filter_map(|part| part.split_once('='));
     numbers.filter(|(part, _)| *part == name).find_map(|(_, n)| n.parse().ok()).unwrap_or(0)
