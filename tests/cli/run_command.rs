@@ -193,6 +193,16 @@ fn a_dry_run_shows_every_predictable_call_and_explains_the_rest() {
 }
 
 #[test]
+fn handlers_of_a_streamed_answer_run_whether_it_is_shown_or_not() {
+    let script = "---\nparameters: {stream: true}\n---\n$set: {seen: nothing}\n!fn |-\n  onPart(event, part, content) { this.seen = content }\n$on:\n  event: llmStream\n  callback: onPart\nuser: q\n$AI\n$echo: \"?='seen: ' + seen\"\n";
+    let place = place().file("s.ai.yaml", script);
+    for options in [&["s"][..], &["s", "--no-stream"]] {
+        let ran = place.run(options, &["hello"]);
+        assert_eq!(out(&ran), "seen: hello\n", "{options:?} {}", err(&ran));
+    }
+}
+
+#[test]
 fn a_scripts_memory_persists_to_the_next_run() {
     let place = place()
         .file("keep.ai.yaml", "---\n_id: notes\n---\n$remember: {id: fig, value: {n: 7}}\n")

@@ -16,7 +16,7 @@ use avocet_core::protocol::StepAction;
 #[derive(Debug)]
 pub struct BuiltinTool {
     pub id: &'static str,
-    title: &'static str,
+    pub title: &'static str,
     /// The directives that take the same step.
     directives: &'static [&'static str],
     params: &'static [BuiltinParam],
@@ -29,6 +29,21 @@ struct BuiltinParam {
     about: &'static str,
     /// JSON.
     example: &'static str,
+}
+
+impl BuiltinParam {
+    fn description(&self) -> Map<String, Value> {
+        let example = serde_json::from_str(self.example).unwrap_or(Value::Null);
+        let kind = match &example {
+            Value::Number(_) => "number",
+            Value::Bool(_) => "boolean",
+            Value::Array(_) => "array",
+            _ => "string",
+        };
+        let about =
+            [("type", kind.into()), ("description", self.about.into()), ("example", example)];
+        about.map(|(key, value)| (key.to_owned(), value)).into_iter().collect()
+    }
 }
 
 const fn required_param(
@@ -94,23 +109,14 @@ pub fn find(id: &str) -> Option<&'static BuiltinTool> {
 }
 
 impl BuiltinTool {
-    pub fn help(&self, title: Option<&str>) -> ToolHelp {
+    pub fn help(&self, title: &str, defaults: &Map<String, Value>) -> ToolHelp {
         let params = self.params.iter().map(|told| Param {
             name: told.name.to_owned(),
             required: told.required,
-            default: None,
-            about: [
-                ("description".to_owned(), Value::from(told.about)),
-                ("example".to_owned(), serde_json::from_str(told.example).unwrap_or(Value::Null)),
-            ]
-            .into_iter()
-            .collect(),
+            default: defaults.get(told.name).cloned(),
+            about: told.description(),
         });
-        ToolHelp {
-            id: self.id.to_owned(),
-            title: title.unwrap_or(self.title).to_owned(),
-            params: params.collect(),
-        }
+        ToolHelp { id: self.id.to_owned(), title: title.to_owned(), params: params.collect() }
     }
 
     /// The names a permission may know it by; `written` is the one of the call.
@@ -167,7 +173,7 @@ mod tests {
     #[test]
     fn every_example_is_valid_and_becomes_a_step() {
         for own in TABLE {
-            let help = own.help(None);
+            let help = own.help(own.title, &Map::new());
             assert!(help.text().starts_with(&format!("- @{}", own.id)), "{}", help.text());
             let example = |param: &Param| {
                 let example = param.about["example"].clone();

@@ -185,6 +185,8 @@ fn call<'a>(
         let flush = row.map_or(Flush::Placeholders, |row| row.flush);
         match flush {
             Flush::All => run.flush(frame).await?,
+            // Pending messages may read the new values.
+            Flush::Placeholders if called.name == "prompt" && is_literal(&called) => {}
             Flush::Placeholders => run.flush_placeholders(frame).await?,
             Flush::Nothing => {}
         }
@@ -203,6 +205,26 @@ fn call<'a>(
             None => Box::pin(run.call_function(frame, called.name, args)).await,
         }
     })
+}
+
+/// Whether a call reads nothing.
+fn is_literal(called: &CallSyntax<'_>) -> bool {
+    fn reads_nothing(value: &ScriptValue) -> bool {
+        match &value.tree {
+            Tree::Text(text) => {
+                value.tag.is_none() && !text.contains(['$', '{', '[', '?', '#', '!'])
+            }
+            Tree::List(items) => items.iter().all(reads_nothing),
+            Tree::Map(pairs) => {
+                pairs.iter().flat_map(|(key, value)| [key, value]).all(reads_nothing)
+            }
+            Tree::Null | Tree::Bool(_) | Tree::Number(_) => true,
+        }
+    }
+    let others = called.other_keys.iter().map(|(_, value)| *value);
+    called.args.is_empty()
+        && !called.pipe
+        && called.head.into_iter().chain(others).all(reads_nothing)
 }
 
 /// Says which keys of a directive mean nothing to it: they may be a message that is lost.

@@ -39,9 +39,7 @@ async fn load_import(run: &mut ScriptRun, frame: &mut Frame, import: &Import) ->
         ImportKind::Module(name) => {
             let package = npm_package(run.library.files(), &frame.manifest.origin.folder, name);
             let (folder, files) = match &package {
-                Some(package) => {
-                    read_js_files(run.library.files(), &package.folder, &package.main)?
-                }
+                Some(package) => read_js_files(run.library.files(), package.root(), &package.main)?,
                 None => Default::default(),
             };
             let (id, names) = load_js_module(run, frame, name, folder, files).await?;

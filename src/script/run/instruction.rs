@@ -12,7 +12,6 @@ use super::super::text::{args, roles};
 use super::arguments::CallSyntax;
 use super::chain::run_chain;
 use super::dialogue::{Dialogue, DialogueMessage, MessageBody, RenderMode, read_parts};
-use super::eval::evaluate_or_text;
 use super::frame::{Frame, ScriptRun};
 use super::render::render_message;
 use avocet_core::i18n::script_run as phrases;
@@ -72,12 +71,22 @@ async fn run_text(
     if let Some(forced) = parse_separator(text) {
         return Box::pin(separate(run, frame, forced)).await;
     }
+    let position = value.position;
     if let Some(expression) = text.strip_prefix("?=") {
         run.flush_placeholders(frame).await?;
-        frame.values.latest = Box::pin(evaluate_or_text(run, frame, expression, text)).await?;
+        let value = Box::pin(run.evaluate_or_note(frame, expression)).await?;
+        frame.values.latest = match value {
+            // A text with `#` becomes a message.
+            Some(Value::String(said)) if said.starts_with('#') => {
+                let message = ScriptValue::text(&said, position);
+                return Box::pin(add_message(run, frame, None, &message)).await;
+            }
+            Some(value) => value,
+            None => Value::String(text.to_owned()),
+        };
         return Ok(());
     }
-    Box::pin(add_message(run, frame, None, &ScriptValue::text(text, value.position))).await
+    Box::pin(add_message(run, frame, None, &ScriptValue::text(text, position))).await
 }
 
 async fn run_map(

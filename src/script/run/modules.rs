@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use serde_json::Value;
 
 use super::super::error::{LocatedError, ScriptResult, quoted};
@@ -27,7 +27,7 @@ pub struct JsFile {
 /// An import of another file.
 #[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?:\bfrom|\bimport|\b(?:import|require)\s*\()\s*(?:"(\.{1,2}/[^"\n]+)"|'(\.{1,2}/[^'\n]+)')"#)
+    Regex::new(r#"(?:\bfrom|\bimport|\b(?:import|require)\s*\()\s*(?:"([^"\n]+)"|'([^'\n]+)')"#)
         .unwrap()
 });
 
@@ -37,6 +37,14 @@ pub struct NpmPackage {
     pub folder: PathBuf,
     /// The file that is imported.
     pub main: PathBuf,
+}
+
+impl NpmPackage {
+    /// The `node_modules` that holds the package and its dependencies.
+    pub fn root(&self) -> &Path {
+        let name = Some(std::ffi::OsStr::new("node_modules"));
+        self.folder.ancestors().find(|above| above.file_name() == name).unwrap_or(&self.folder)
+    }
 }
 
 /// The package of this name in the `node_modules` of a folder or of one above it.
@@ -119,16 +127,42 @@ fn collect_files(disk: &dyn SourceFiles, files: &mut ModuleFiles, path: &Path) -
         return Err(phrases::TOO_LONG.with("most", MAX_BYTES >> 20).into());
     }
     files.in_progress.push(path.to_owned());
+    let mut source = text.clone();
     for named in imported_files(&text) {
-        let next = source::normalize_path(&path.parent().unwrap_or(Path::new("")).join(&named));
-        if !next.starts_with(&files.folder) {
-            return Err(phrases::MODULE_OUTSIDE.with("name", quoted(&named)).into());
+        let Some(next) = imported_path(disk, files, path, &named)? else { continue };
+        if !is_relative(&named) {
+            // The engine finds files by their path from the one that imports them.
+            let up = "../".repeat(files.relative_name(path).matches('/').count());
+            source = with_import(&source, &named, &format!("./{up}{}", files.relative_name(&next)));
         }
-        collect_files(disk, files, &with_extension(disk, next))?;
+        collect_files(disk, files, &next)?;
     }
     files.in_progress.pop();
-    files.files.push(JsFile { name: files.relative_name(path), source: text });
+    files.files.push(JsFile { name: files.relative_name(path), source });
     Ok(())
+}
+
+fn is_relative(named: &str) -> bool {
+    named.starts_with("./") || named.starts_with("../")
+}
+
+/// The imported file; `None` for a module of the engine.
+fn imported_path(
+    disk: &dyn SourceFiles,
+    files: &ModuleFiles,
+    path: &Path,
+    named: &str,
+) -> ScriptResult<Option<PathBuf>> {
+    let beside = path.parent().unwrap_or(Path::new(""));
+    if !is_relative(named) {
+        let package = npm_package(disk, beside, named).map(|package| package.main);
+        return Ok(package.filter(|main| main.starts_with(&files.folder)));
+    }
+    let next = source::normalize_path(&beside.join(named));
+    if !next.starts_with(&files.folder) {
+        return Err(phrases::MODULE_OUTSIDE.with("name", quoted(named)).into());
+    }
+    Ok(Some(with_extension(disk, next)))
 }
 
 /// The file that is meant: CommonJS allows leaving out the extension.
@@ -158,7 +192,16 @@ impl ModuleFiles {
     }
 }
 
-/// The relative files a module imports, in order.
+/// The source with another name for what it imports.
+fn with_import(source: &str, named: &str, name: &str) -> String {
+    let renamed = NAMED.replace_all(source, |found: &Captures<'_>| {
+        let is_meant = found.get(1).or(found.get(2)).is_some_and(|it| it.as_str() == named);
+        if is_meant { found[0].replace(named, name) } else { found[0].to_owned() }
+    });
+    renamed.into_owned()
+}
+
+/// The files and packages a module imports, in order.
 fn imported_files(source: &str) -> Vec<String> {
     let is_code =
         |line: &&str| !line.trim_start().starts_with("//") && !line.trim_start().starts_with('*');
@@ -177,7 +220,7 @@ mod tests {
         let source = "import a from './a.mjs'\nimport {\n  b,\n} from \"../b.mjs\";\nimport './c.mjs'\nexport * from './d.mjs'\nconst e = require('./e')\n// import x from './x.mjs'\n * from './y.mjs'\nimport path from 'path'\nconst s = 'from here'\nawait import('./f.mjs')\n";
         assert_eq!(
             imported_files(source),
-            ["./a.mjs", "../b.mjs", "./c.mjs", "./d.mjs", "./e", "./f.mjs"]
+            ["./a.mjs", "../b.mjs", "./c.mjs", "./d.mjs", "./e", "path", "./f.mjs"]
         );
     }
 }

@@ -136,7 +136,7 @@ impl ScriptTool {
         let title = self.title.clone();
 
         match &self.kind {
-            ToolKind::Builtin(own) => own.help(Some(&title)),
+            ToolKind::Builtin(own) => own.help(&title, &self.defaults),
             ToolKind::Script(shape) => ToolHelp { id, title, params: shape.params(&self.defaults) },
         }
     }
@@ -179,11 +179,10 @@ pub fn builtin_tool(
     about: &Value,
     defaults: Map<String, Value>,
 ) -> ScriptTool {
-    let title = about.get("title").and_then(Value::as_str);
-    let help = tool.help(title);
+    let title = about.get("title").and_then(Value::as_str).unwrap_or(tool.title);
     ScriptTool {
         id: tool.id.to_owned(),
-        title: help.title,
+        title: title.to_owned(),
         defaults,
         triggers: Vec::new(),
         keywords: Vec::new(),

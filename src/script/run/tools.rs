@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::error::{ScriptResult, SourcePosition, quoted};
 use super::super::manifest::{Export, ImportKind, Manifest, key_location};
+use super::super::settings::find_setting;
 use super::super::source::ScriptLibrary;
 use super::super::tool_protocol::{self, ParsedToolCall, ToolHelp};
 use super::arguments::ArgValues;
@@ -340,16 +341,7 @@ fn add_toolset(
     defaults: Map<String, Value>,
     tools: &mut Vec<ScriptTool>,
 ) -> ScriptResult<NamedToolset> {
-    // The toolset's own settings are the weakest defaults.
-    let mut weak: Map<String, Value> = manifest
-        .inputs
-        .iter()
-        .filter_map(|it| Some((it.name.clone(), manifest.config.get(&it.name)?.clone())))
-        .collect();
-    if let Some(Value::Object(own)) = manifest.config.get("defaults") {
-        merge(&mut weak, own.clone());
-    }
-    merge(&mut weak, defaults);
+    let weak = toolset_defaults(&manifest, &manifest, &defaults);
     let mut functions = Vec::new();
     for export in manifest.exports.iter().flatten() {
         match export {
@@ -357,7 +349,9 @@ fn add_toolset(
                 if let ImportKind::Script(name) = &import.kind {
                     let source = library.find(name, &manifest.origin.folder)?;
                     let inner = Arc::new(Manifest::load(source, library)?);
-                    tools.push(script_tool(inner, &Value::Null, weak.clone())?);
+                    let mut given = weak.clone();
+                    merge(&mut given, toolset_defaults(&manifest, &inner, &defaults));
+                    tools.push(script_tool(inner, &Value::Null, given)?);
                 }
             }
             Export::Function { name, alias } => {
@@ -367,6 +361,23 @@ fn add_toolset(
         }
     }
     Ok(NamedToolset { shape: manifest, defaults: weak, functions })
+}
+
+/// The defaults a toolset gives to the inputs of a script: its own settings are the weakest.
+fn toolset_defaults(
+    toolset: &Manifest,
+    tool: &Manifest,
+    defaults: &Map<String, Value>,
+) -> Map<String, Value> {
+    let names = tool.inputs.iter().map(|input| &input.name);
+    let own = names.filter(|name| find_setting(name).is_none());
+    let mut weak: Map<String, Value> =
+        own.filter_map(|name| Some((name.clone(), toolset.config.get(name)?.clone()))).collect();
+    if let Some(Value::Object(own)) = toolset.config.get("defaults") {
+        merge(&mut weak, own.clone());
+    }
+    merge(&mut weak, defaults.clone());
+    weak
 }
 
 /// Runs the tools of the startup event.
