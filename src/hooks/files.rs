@@ -2,6 +2,7 @@
 //! whole: what cannot be used is named with its file and its reason.
 
 use std::io::Read;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -169,11 +170,20 @@ fn hash(hooks: &[Hook], folders: &HookFolders) -> String {
     hex(&Sha256::digest(Value::from(rows).to_string()))
 }
 
+/// Of a file that is too long to be read as a whole, also when it changed.
 fn file_digest(path: &Path) -> String {
-    let mut bytes = Vec::new();
-    let read = std::fs::File::open(path)
-        .and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes));
-    read.map_or_else(|error| error.to_string(), |_| hex(&Sha256::digest(&bytes)))
+    let read = || {
+        let file = std::fs::File::open(path)?;
+        let meta = file.metadata()?;
+        let mut bytes = Vec::new();
+        file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
+        if meta.len() > MAX_FILE_BYTES {
+            let numbers = [meta.len().cast_signed(), meta.ctime(), meta.ctime_nsec()];
+            bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+        }
+        Ok(hex(&Sha256::digest(&bytes)))
+    };
+    read().unwrap_or_else(|error: std::io::Error| error.to_string())
 }
 
 fn hex(digest: &[u8]) -> String {

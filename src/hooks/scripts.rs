@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-/// The most files of one command.
-const MAX_FILES: usize = 8;
-
-/// The regular files that a command names, in order. A relative name is one of the workspace.
+/// The regular files that a command names, in order, each once: all of them, since any may be what
+/// runs. A relative name is one of the workspace.
 pub fn named_files(command: &str, workspace: &Path, home: &Path) -> Vec<PathBuf> {
     let separators = |c: char| c.is_whitespace() || "'\";|&()<>=`".contains(c);
     // In quotes a variable may be followed by the rest of a path outside of them.
     let command = command.replace("}\"/", "}/").replace("DIR\"/", "DIR/");
-    let paths = command.split(separators).filter(|word| word.contains(['/', '.']));
-    let paths = paths.map(|word| expand(word, workspace, home)).filter(|path| path.is_file());
-    paths.take(MAX_FILES).collect()
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for path in command.split(separators).map(|word| expand(word, workspace, home)) {
+        if !paths.contains(&path) && path.is_file() {
+            paths.push(path);
+        }
+    }
+    paths
 }
 
 fn expand(word: &str, workspace: &Path, home: &Path) -> PathBuf {

@@ -112,6 +112,30 @@ fn another_command_or_script_is_another_content() {
 }
 
 #[test]
+fn a_script_that_changes_counts_whatever_its_name_its_place_in_the_command_and_its_length() {
+    let root = tempfile::tempdir().unwrap();
+    let folders = folders(root.path());
+    let others: String = (0..20).map(|n| format!(" ./data{n}")).collect();
+    for n in 0..20 {
+        write(root.path(), &format!("work/data{n}"), "");
+    }
+    for (command, filler) in [
+        ("sh run".to_owned(), 0),
+        (format!("cat{others}; sh ./run"), 0),
+        ("./run".to_owned(), 2 << 20),
+    ] {
+        let text = json!({ "hooks": { "Stop": group("", &command) } }).to_string();
+        write(root.path(), "work/.claude/settings.json", &text);
+        let script = |end: &str| write(root.path(), "work/run", &("#".repeat(filler) + "\n" + end));
+        script("exit 0");
+        let file = read_hooks(&folders, true).files.remove(0);
+        assert!(file.is_unchanged(&folders), "{command}");
+        script("exit 1");
+        assert!(!file.is_unchanged(&folders), "{command}");
+    }
+}
+
+#[test]
 fn a_matcher_is_a_name_several_or_a_pattern() {
     let exec = step(StepAction::exec("ls", &[]));
     let write = step(tool("file.write", json!({ "path": "a", "content": "" })));

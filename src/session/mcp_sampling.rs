@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 
 use super::state::Session;
+use super::turn_messages::{SideMessage, TurnMessage};
 use avocet_core::i18n::{Lang, Localize, mcp_pages as phrases};
 use avocet_core::protocol::{Event, Notice, Params, Provider, Usage};
 use avocet_mcp::{McpRequest, SampledAnswer, SamplingRequest};
@@ -23,6 +24,7 @@ pub(super) fn answer(session: &mut Session, name: &str, request: SamplingRequest
     let server = session.servers.find(name).and_then(|server| server.running.as_ref());
     let Some(requests) = server.map(|running| running.sender()) else { return };
     let name = name.to_owned();
+    let messages = session.turn_messages.clone();
     tokio::spawn(async move {
         let question = request.id;
         let asked = match model {
@@ -33,6 +35,8 @@ pub(super) fn answer(session: &mut Session, name: &str, request: SamplingRequest
             let say = phrases::SAMPLED.with("name", name).with("input", used.input_tokens);
             let say = say.with("output", used.output_tokens);
             outbox.send(Event::Notice(Notice::info(say))).await;
+            // A closed session counts nothing.
+            let _ = messages.send(TurnMessage::Side(SideMessage::Answered(*used)));
         }
         let answer = asked.map(|(answer, _)| answer);
         // A server that ended needs no answer.

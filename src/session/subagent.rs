@@ -211,7 +211,8 @@ impl Subagent {
         let usage = finished.as_ref().map_or_else(Usage::default, |ended| ended.usage);
         let mut observation = relay.observe(&judged, finished.as_ref());
         if let Some(worktree) = worktree {
-            worktree.end(&mut observation).await;
+            let written: Vec<&str> = relay.changes.iter().map(|file| &*file.path).collect();
+            worktree.end(&mut observation, &written).await;
         }
         observation.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         relay.end(&observation, usage);

@@ -60,9 +60,9 @@ impl SubagentWorktree {
     }
 
     /// Says in the result what was done in it.
-    pub async fn end(self, observation: &mut Observation) {
+    pub async fn end(self, observation: &mut Observation, written: &[&str]) {
         let name = self.worktree.name.clone();
-        let report = self.worktree.finish().await;
+        let report = self.worktree.finish(written).await;
         let report = report.unwrap_or_else(|| {
             format!("Nothing was changed in the worktree {name}, and it was removed.")
         });

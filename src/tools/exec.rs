@@ -34,6 +34,7 @@ pub mod editor;
 mod environment;
 mod format;
 mod git;
+mod group_guard;
 mod helper;
 pub mod keeper;
 mod kept;

@@ -334,7 +334,8 @@ impl WorktreeRepository {
         if state.is_in_use {
             return Err(phrases::IN_USE.with("name", name));
         }
-        let merge = format!("git merge --no-edit {}", branch_of(name));
+        // A tag may have the name of the branch.
+        let merge = format!("git merge --no-edit refs/heads/{}", branch_of(name));
         if state.uncommitted.is_empty() {
             return Ok((!state.commits.is_empty()).then_some(merge));
         }
@@ -362,6 +363,7 @@ impl WorktreeRepository {
         let failed = |why: String| failed_with(name, &why);
         let is_gone = self.path(name).symlink_metadata().is_err();
         if !is_gone {
+            self.verify(name).await?;
             let files = self.uncommitted(name).await.map_err(failed)?.len();
             if files > 0 {
                 return Err(phrases::HAS_CHANGES.with("name", name).with("files", files));
@@ -427,13 +429,15 @@ impl Worktree {
     }
 
     /// What was done in it since it was made, for a model; `None`: nothing, and it was removed.
-    pub async fn finish(self) -> Option<String> {
+    /// `written`: files that steps changed, which git may ignore.
+    pub async fn finish(self, written: &[&str]) -> Option<String> {
         let Worktree { name, path, start, repository, _lock: lock } = self;
         let branch = branch_of(&name);
-        let base = start.map_or_else(|| branch.clone(), |start| start.commit);
+        let reference = format!("refs/heads/{branch}");
+        let base = start.map_or_else(|| reference.clone(), |start| start.commit);
         let is_gone = !path.is_dir();
         let folder = if is_gone { &repository.root } else { &path };
-        let range = format!("{base}..{}", if is_gone { branch.as_str() } else { "HEAD" });
+        let range = format!("{base}..{}", if is_gone { reference.as_str() } else { "HEAD" });
         let log = ["log", "--oneline", "--no-decorate", &range];
         let commits = run_git(folder, &log).await.unwrap_or_else(|why| why);
         let mut uncommitted = Vec::new();
@@ -441,6 +445,7 @@ impl Worktree {
             uncommitted.push("its folder is gone, with what was not committed".to_owned());
         } else {
             uncommitted.extend(repository.uncommitted(&name).await.unwrap_or_else(|why| vec![why]));
+            uncommitted.extend(ignored_among(written, &path).await);
         }
         if commits.is_empty() && uncommitted.is_empty() {
             let removed = repository.remove_locked(&name, lock).await;
@@ -474,6 +479,16 @@ pub fn shortened(list: &[String]) -> String {
         0 => first,
         more => format!("{first}\n… {more} more"),
     }
+}
+
+/// The files of these that git ignores.
+async fn ignored_among(paths: &[&str], folder: &Path) -> Vec<String> {
+    if paths.is_empty() {
+        return Vec::new();
+    }
+    let list = ["ls-files", "--others", "--ignored", "--exclude-standard", "--"];
+    let ignored = run_git(folder, &[&list[..], paths].concat()).await.unwrap_or_default();
+    ignored.lines().map(|path| format!("!! {}", visible(path))).collect()
 }
 
 /// What the working trees of a repository have in common, and the root of that of the folder.

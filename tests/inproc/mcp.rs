@@ -349,11 +349,17 @@ async fn a_server_that_the_user_allows_asks_the_model_and_a_line_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let definitions = vec![ServerDefinition { samples: true, ..definition("theirs", false) }];
     let servers = Played { definitions, samples: true, ..Played::default() };
-    let mut parts = parts(folder.path(), &[&say("x"), "tern", DONE], &servers);
+    let word = "#! {\"usage\":[1000000,7]}\ntern";
+    let mut parts = parts(folder.path(), &[&say("x"), word, DONE], &servers);
     parts.security.policy.allowed = vec![PolicyRule::parse("mcp.theirs.say").unwrap()];
     let mut client = SessionClient::start(parts);
     let events = client.turn("say it").await;
     assert_eq!(observed(&events).stdout, "tern");
+    let counts = events.iter().rev().find_map(|event| match event {
+        Event::Facts(info) => Some(info.usage.input_tokens),
+        _ => None,
+    });
+    assert!(counts.is_some_and(|tokens| tokens >= 1_000_000), "{counts:?}");
     let notices = events.iter().filter_map(|event| match event {
         Event::Notice(notice) => Some(notice.say.to_string()),
         _ => None,

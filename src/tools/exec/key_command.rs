@@ -9,6 +9,7 @@ use std::time::Duration;
 use process_wrap::tokio::{CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+use super::group_guard::GroupGuard;
 use super::process_group;
 use avocet_core::deadline::with_timeout;
 use avocet_core::i18n::{LocalizedText, keys as phrases};
@@ -96,6 +97,7 @@ async fn output(
     });
     wrapped.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
     let mut child = wrapped.spawn()?;
+    let guard = GroupGuard::new(child.id());
     let mut bytes = Vec::new();
     let stdin = child.stdin().take();
     let stdout = child.stdout().take();
@@ -114,6 +116,7 @@ async fn output(
     let ((), read) = tokio::join!(write, read);
     read?;
     let status = child.wait().await?;
+    guard.release();
     Ok((status, String::from_utf8_lossy(&bytes).into_owned()))
 }
 
@@ -169,5 +172,27 @@ mod tests {
         let patience = Duration::from_millis(10);
         let said = error(KeyCommand { patience, ..command("sleep", &["600"]) }).await;
         assert!(said.contains("`sleep`") && said.contains("0 s"), "{said}");
+    }
+
+    #[tokio::test]
+    async fn what_a_program_started_ends_with_it_when_it_is_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let mode = rustix::fs::Mode::RWXU;
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let line = "exec 3>\"$0\"; sleep 600 & echo >&3; wait";
+        let command = command("sh", &["-c", line, &pipe.to_string_lossy()]);
+        let first_byte = async {
+            let mut reader = tokio::fs::File::open(&pipe).await.unwrap();
+            assert_eq!(reader.read_u8().await.unwrap(), b'\n');
+            reader
+        };
+        let mut reader = tokio::select! {
+            reader = first_byte => reader,
+            said = run(&command) => panic!("{said:?}"),
+        };
+        let mut rest = Vec::new();
+        let ended = reader.read_to_end(&mut rest);
+        with_timeout(Duration::from_secs(60), ended).await.unwrap().unwrap();
     }
 }

@@ -10,6 +10,7 @@ use process_wrap::tokio::{CommandWrap, KillOnDrop, ProcessSession, ResetSigmask}
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::environment::Variables;
+use super::group_guard::GroupGuard;
 use super::{git, helper, process_group};
 use avocet_core::deadline::with_timeout;
 use avocet_core::text::{cut, one_line};
@@ -67,10 +68,13 @@ async fn run(folder: &Path, args: &[String]) -> io::Result<(bool, String, String
     });
     command.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
     let mut child = command.spawn()?.into_inner();
+    let guard = GroupGuard::new(child.id());
     let stdout = child.stdout().take();
     let stderr = child.stderr().take();
     let (output, messages) = tokio::join!(read(stdout, OUTPUT), read(stderr, MESSAGES));
-    Ok((child.wait().await?.success(), output?, messages?))
+    let status = child.wait().await?;
+    guard.release();
+    Ok((status.success(), output?, messages?))
 }
 
 async fn read(pipe: Option<impl AsyncRead + Unpin>, most: u64) -> io::Result<String> {

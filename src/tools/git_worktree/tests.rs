@@ -110,7 +110,7 @@ async fn no_hook_filter_or_monitor_of_the_repository_runs() {
     fs::write(worktree.path.join("a.txt"), "b\n").unwrap();
     let state = project.repository().await.state("x").await.unwrap();
     assert_eq!(state.uncommitted, [" M a.txt"]);
-    assert!(worktree.finish().await.unwrap().contains("a.txt"));
+    assert!(worktree.finish(&[]).await.unwrap().contains("a.txt"));
     assert!(!ran.exists(), "a program of the repository ran");
 }
 
@@ -237,7 +237,7 @@ async fn a_worktree_whose_folder_is_gone_keeps_its_commits_and_can_be_opened_aga
     fs::write(worktree.path.join("b.txt"), "b\n").unwrap();
     project.commit(&worktree.path, "more").await;
     fs::remove_dir_all(&worktree.path).unwrap();
-    let report = worktree.finish().await.unwrap();
+    let report = worktree.finish(&[]).await.unwrap();
     assert!(report.contains(" more\n") && report.contains("folder is gone"), "{report}");
     let state = repository.state("x").await.unwrap();
     assert_eq!((state.is_gone, state.commits.len()), (true, 1));
@@ -251,20 +251,61 @@ async fn a_worktree_in_which_nothing_was_done_is_removed_at_its_end() {
     let project = Project::new().await;
     let worktree = project.create("x").await;
     let path = worktree.path.clone();
-    assert_eq!(worktree.finish().await, None);
+    assert_eq!(worktree.finish(&[]).await, None);
     assert!(!path.exists() && project.repository().await.names().await.is_empty());
 
     let worktree = project.create("x").await;
     fs::write(worktree.path.join("b.txt"), "b\n").unwrap();
     project.commit(&worktree.path, "more").await;
     fs::write(worktree.path.join("c.txt"), "c\n").unwrap();
-    let report = worktree.finish().await.unwrap();
+    let report = worktree.finish(&[]).await.unwrap();
     assert!(report.starts_with("Worktree x (") && report.contains("branch avocet/x"), "{report}");
     assert!(report.contains(" more\n") && report.contains("b.txt | 1 +"), "{report}");
     assert!(report.ends_with("Not committed:\n?? c.txt"), "{report}");
     assert!(path.join("c.txt").exists());
     let line = project.repository().await.merge_line("x").await.unwrap().unwrap();
-    assert!(line.contains("add -A") && line.ends_with("git merge --no-edit avocet/x"), "{line}");
+    assert!(
+        line.contains("add -A") && line.ends_with("git merge --no-edit refs/heads/avocet/x"),
+        "{line}"
+    );
+}
+
+#[tokio::test]
+async fn a_worktree_with_a_written_file_that_git_ignores_is_not_removed() {
+    let project = Project::new().await;
+    let worktree = project.create("x").await;
+    let path = worktree.path.clone();
+    fs::create_dir_all(path.join("conf")).unwrap();
+    fs::write(path.join("conf/result"), "of long work\n").unwrap();
+    let report = worktree.finish(&["a.txt", "conf/result", "gone"]).await.unwrap();
+    assert!(report.ends_with("Not committed:\n!! conf/result"), "{report}");
+    assert!(path.join("conf/result").exists());
+}
+
+#[tokio::test]
+async fn a_merge_brings_the_branch_also_where_a_tag_has_its_name() {
+    let project = Project::new().await;
+    project.git(&["tag", "avocet/x"]).await;
+    let worktree = project.create("x").await;
+    fs::write(worktree.path.join("b.txt"), "b\n").unwrap();
+    project.commit(&worktree.path, "more").await;
+    drop(worktree);
+    let line = project.repository().await.merge_line("x").await.unwrap().unwrap();
+    let args: Vec<&str> = line.split(' ').skip(1).collect();
+    project.git(&args).await;
+    assert!(project.root.join("b.txt").exists(), "{line}");
+}
+
+#[tokio::test]
+async fn another_worktree_that_a_link_leads_to_is_not_removed() {
+    let project = Project::new().await;
+    let worktree = project.create("x").await;
+    let other = project.create("y").await;
+    let path = worktree.path.clone();
+    fs::remove_dir_all(&path).unwrap();
+    symlink("y", &path).unwrap();
+    let report = worktree.finish(&[]).await.unwrap_or_default();
+    assert!(other.path.exists(), "{report}");
 }
 
 #[tokio::test]
@@ -291,7 +332,7 @@ async fn only_ignored_files_that_are_listed_are_copied() {
     assert!(!has(".env") && !has("open.txt") && !has("conf/link"));
     let said = notices(&worktree);
     assert!(said.contains("open.txt, conf/link, ../x, /etc/passwd, conf/folder."), "{said}");
-    assert_eq!(worktree.finish().await, None, "copies are no changes");
+    assert_eq!(worktree.finish(&[]).await, None, "copies are no changes");
 }
 
 #[tokio::test]
@@ -305,5 +346,5 @@ async fn the_submodules_of_a_worktree_are_said_to_be_empty() {
     project.git(&["commit", "-q", "-m", "module"]).await;
     let worktree = project.create("x").await;
     assert!(notices(&worktree).contains("submodules are empty"));
-    assert_eq!(worktree.finish().await, None);
+    assert_eq!(worktree.finish(&[]).await, None);
 }
