@@ -30,7 +30,7 @@ fn kind_of(action: &StepAction) -> ToolKind {
         "file.search" | "code.symbols" | "code.definition" | "code.references" | "code.hover" => {
             ToolKind::Search
         }
-        "web.fetch" => ToolKind::Fetch,
+        "web.fetch" | "web.search" => ToolKind::Fetch,
         "file.write" | "file.edit" | "code.rename" | "file.restore" | "config.json_patch"
         | "note" => ToolKind::Edit,
         _ => ToolKind::Other,

@@ -21,6 +21,7 @@ use avocet_safety::Policy;
 use avocet_session::Wanted;
 use avocet_session::settings::{LiveModels, LiveSettings, LiveTools, SettingsAccess};
 use avocet_session::trust::TrustPrompt;
+use avocet_tools::web::WebTool;
 
 #[cfg(test)]
 mod tests;
@@ -150,7 +151,8 @@ impl SettingsFiles {
             exec.with_sandbox(Arc::new(self.startup.sandbox(&world)))
         };
         self.runner.exec = exec;
-        let tools = step_runner::exec_tools(&self.runner.exec);
+        let mut tools = step_runner::exec_tools(&self.runner.exec);
+        tools.push(Arc::new(WebTool::for_searching(&now.policy().web)));
         Some(LiveTools { tools, world: Arc::new(world) })
     }
 }
@@ -179,6 +181,7 @@ fn are_steps_run_alike(settings: &Settings, now: &Settings) -> bool {
     settings.limits.step_timeout == now.limits.step_timeout
         && settings.limits.piece_timeout == now.limits.piece_timeout
         && settings.lang == now.lang
+        && settings.policy().web == now.policy().web
         && step_runner::own_keys(settings) == step_runner::own_keys(now)
 }
 

@@ -49,7 +49,7 @@ use avocet_session::{
 use avocet_tools::code_checker::CodeChecker;
 use avocet_tools::exec::{Exec, key_command};
 use avocet_tools::system::System;
-use avocet_tools::web::WebFetch;
+use avocet_tools::web::WebTool;
 use avocet_tools::{Toolbox, file, git_branch, interaction, output_file};
 
 /// Sessions of a terminal, of an editor and those that print find the jobs of earlier ones, where
@@ -309,7 +309,8 @@ fn exposed_key_notice(startup: &Startup) -> Option<Notice> {
 
 /// Without a registry, slothtool has nothing to run.
 fn usable_tools(startup: &Startup, exec: &Exec, state: &file::FileToolState) -> Toolbox {
-    let all = tools(exec, state);
+    let web = startup.loaded.settings.policy().web;
+    let all = tools(exec, state).with_tool(Arc::new(WebTool::for_searching(&web)));
     let has_registry = PluginRegistry::registry_path(&startup.paths.home).exists();
     if has_registry { all } else { all.hiding(&OF_SLOTHTOOL) }
 }
@@ -318,7 +319,7 @@ fn tools(exec: &Exec, state: &file::FileToolState) -> Toolbox {
     let mut tools = exec_tools(exec);
     tools.extend(file::all(state));
     tools.extend(interaction::all());
-    tools.push(Arc::new(WebFetch::default()));
+    tools.push(Arc::new(WebTool::for_pages()));
     let host = state.read_tracker.host.clone();
     Toolbox::new(tools).with_backups(state.backups.clone()).with_file_host(host)
 }

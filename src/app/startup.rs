@@ -390,7 +390,9 @@ impl Startup {
         let tokens = self.loaded.settings.gateway.tokens().filter_map(|token| {
             Some((token.variable.clone(), token.value.as_ref()?.expose().to_owned()))
         });
-        Redactor::new(named.chain(own).chain(tokens), self.salt(keeps))
+        let search = self.loaded.settings.policy().web.search;
+        let search = search.and_then(|own| Some((own.key_variable, own.key?.expose().to_owned())));
+        Redactor::new(named.chain(own).chain(tokens).chain(search), self.salt(keeps))
     }
 
     /// The salt of the tags of masks. It is saved, so that a secret found again after a session was

@@ -44,7 +44,8 @@ pub fn exposed_key_host(startup: &Startup) -> Option<String> {
 pub fn own_keys(settings: &Settings) -> Vec<String> {
     let own = settings.connection.iter().map(|connection| connection.key_variable.clone());
     let tokens = settings.gateway.tokens().map(|token| token.variable.clone());
-    own.chain(tokens).chain(["AVOCET_API_KEY".to_owned()]).collect()
+    let search = settings.policy().web.search.map(|search| search.key_variable);
+    own.chain(tokens).chain(search).chain(["AVOCET_API_KEY".to_owned()]).collect()
 }
 
 /// What runs the steps of a session, to be set up again when settings change.

@@ -9,11 +9,12 @@ use super::model::ModelListing;
 use avocet_config::extensions::ExtensionLibrary;
 use avocet_config::{Connection, Loaded, Paths, ProviderSetting, SettingsLayer};
 use avocet_core::i18n::{
-    Localize, LocalizedText, PhraseValue, cli as w, common, hooks as phrases, session, temp,
+    Localize, LocalizedText, PhraseValue, cli as w, common, hooks as phrases, session, temp, web,
 };
 use avocet_core::protocol::{InstructionFile, Notice, SandboxMode};
 use avocet_hooks::HookFiles;
 use avocet_present::commands::PageRow;
+use avocet_safety::web::host_label;
 use avocet_tools::temp::RunFolder;
 
 /// The facts to report.
@@ -76,6 +77,7 @@ pub fn rows(findings: &DoctorFindings<'_>) -> Vec<PageRow> {
     rows.extend(settings(findings.loaded));
     rows.extend(findings.idle_rules.iter().map(|why| PageRow::pair(w::DOCTOR_WRONG, why.clone())));
     rows.extend(model(findings));
+    rows.push(PageRow::pair(web::DOCTOR_SEARCH, search(findings.loaded)));
     rows.push(PageRow::heading(w::DOCTOR_KEPT));
     rows.extend(extensions::doctor_rows(findings.library));
     rows.extend(findings.servers.iter().cloned());
@@ -235,6 +237,19 @@ fn unlisted(connection: &Connection, listing: &ModelListing) -> Vec<PageRow> {
         [Some(missing), near].into_iter().flatten()
     });
     rows.map(|say| PageRow::pair(w::DOCTOR_WRONG, say)).collect()
+}
+
+/// Where models search the web, or why they cannot.
+fn search(loaded: &Loaded) -> LocalizedText {
+    let Some(settings) = loaded.settings.policy().web.search else {
+        return web::DOCTOR_NO_SEARCH.into();
+    };
+    let at = |url| {
+        web::DOCTOR_SEARCH_AT
+            .with("service", settings.service.name())
+            .with("host", host_label(&url))
+    };
+    settings.endpoint().map_or_else(|why| why, at)
 }
 
 fn terminal(terminal: &Terminal) -> Vec<PageRow> {

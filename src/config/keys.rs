@@ -10,6 +10,7 @@ use super::toml_schema::TomlKind::{
 use super::toml_schema::{self, SettingKey};
 use avocet_core::i18n::{config as w, settings as about};
 use avocet_core::protocol::ApprovalMode;
+use avocet_safety::web::SearchService;
 
 /// Who answers; `auto` tells it by the address.
 #[rustfmt::skip]
@@ -105,6 +106,9 @@ pub const KEYS: &[SettingKey] = &[
 
     SettingKey { path: "web.fetch",              kind: Flag,                                      built_in: "true",    strictest: Some("false"),  variables: &[], elsewhere: None, about: Some(about::WEB_FETCH), timing: AtOnce },
     SettingKey { path: "web.hosts",              kind: List(Words),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None, about: Some(about::WEB_HOSTS), timing: AtOnce },
+    SettingKey { path: "web.search",             kind: Choice(SearchService::NAMES),              built_in: "off",     strictest: Some("off"),    variables: &[], elsewhere: None, about: Some(about::WEB_SEARCH), timing: AtOnce },
+    SettingKey { path: "web.search_url",         kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None, about: Some(about::WEB_SEARCH_URL), timing: AtOnce },
+    SettingKey { path: "web.search_key_env",     kind: Variable,                                  built_in: "",        strictest: None,           variables: &[], elsewhere: None, about: Some(about::WEB_SEARCH_KEY_ENV), timing: AtOnce },
 
     SettingKey { path: "scripts.environment",    kind: List(Words),                               built_in: "HOME, LANG, USER", strictest: None,  variables: &[], elsewhere: None, about: Some(about::SCRIPT_ENVIRONMENT), timing: AtOnce },
 

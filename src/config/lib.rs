@@ -24,7 +24,6 @@ pub mod project_check;
 pub mod project_instructions;
 pub mod project_kind;
 mod rule_samples;
-mod secret;
 pub mod setting_timing;
 pub mod settings;
 pub mod suggest;
@@ -32,13 +31,14 @@ pub mod themes;
 pub mod toml_schema;
 pub mod toolchain;
 pub mod trust;
+mod web;
 
+pub use avocet_core::secret::Secret;
 pub use diagnostic::{ConfigDiagnostic, ConfigError};
 pub use environment::Environment;
 pub use layers::SettingsLayer;
 pub use load::{Loaded, Sources, load};
 pub use paths::Paths;
-pub use secret::Secret;
 pub use settings::{
     BusyInput, Connection, FallbackTarget, ProviderSetting, Settings, ShowThinking,
 };

@@ -9,14 +9,14 @@ use super::Environment;
 use super::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
 use super::gateway::GatewaySettings;
 use super::layers::{Layers, SettingsLayer};
-use super::secret::Secret;
 use super::toml_schema::{self, TomlValue};
+use super::web;
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::budget::{SpendLimit, SpendLimits};
 use avocet_core::protocol::{
     self, ApprovalMode, Dialect, Effort, Mode, ModelOverride, PromptSize, SandboxMode, TokenPrices,
 };
-use avocet_safety::web::WebSettings;
+use avocet_core::secret::Secret;
 use avocet_safety::{EffectLimits, Limit, Policy, PolicyRule, Unknown};
 
 #[derive(Clone, Debug)]
@@ -301,7 +301,7 @@ impl Settings {
             program_folders: layers.list("safety.program_folders"),
             script_environment: layers.list("scripts.environment"),
             gateway: GatewaySettings::from_layers(layers, environment),
-            policy: policy(layers),
+            policy: policy(layers, environment),
             profile,
         }
     }
@@ -566,7 +566,7 @@ fn sandbox(layers: &Layers) -> SandboxMode {
     named.and_then(|word| SandboxMode::parse(&word)).unwrap_or_default()
 }
 
-fn policy(layers: &Layers) -> Policy {
+fn policy(layers: &Layers, environment: &Environment) -> Policy {
     let limit = |path: &str| if layers.flag(path) { Limit::Ask } else { Limit::Refuse };
     let rules = |path: &str| {
         layers.list(path).iter().filter_map(|text| PolicyRule::parse(text).ok()).collect()
@@ -586,10 +586,7 @@ fn policy(layers: &Layers) -> Policy {
         allowed: rules("safety.allow"),
         denied: rules("safety.deny"),
         config_files: layers.list("safety.config_files"),
-        web: WebSettings {
-            is_off: !layers.flag("web.fetch"),
-            private_hosts: layers.list("web.hosts"),
-        },
+        web: web::settings(layers, environment),
         ..Policy::default()
     }
 }

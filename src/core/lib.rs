@@ -11,6 +11,7 @@ pub mod i18n;
 pub mod private_dir;
 pub mod prompt;
 pub mod protocol;
+pub mod secret;
 pub mod signals;
 pub mod terminal_modes;
 pub mod text;

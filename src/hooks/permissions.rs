@@ -80,6 +80,7 @@ fn word_rule(tool: &str, inner: Option<&str>) -> Option<String> {
             is_plain(host).then(|| format!("web.fetch {host}"))
         }
         ("WebFetch", None) => Some("web.fetch *".to_owned()),
+        ("WebSearch", None) => Some("web.search *".to_owned()),
         (name, None) => {
             let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
             (is_plain(server) && is_plain(tool)).then(|| format!("mcp.{server}.{tool}"))

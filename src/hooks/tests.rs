@@ -268,6 +268,7 @@ fn permissions_of_claude_code_only_make_stricter() {
         ("Bash(npm run build)", Some("npm run build")),
         ("WebFetch(domain:example.com)", Some("web.fetch example.com")),
         ("WebFetch", Some("web.fetch *")),
+        ("WebSearch", Some("web.search *")),
         ("Edit", Some("file.edit *")),
         ("mcp__git__push", Some("mcp.git.push")),
         ("Bash", None),

@@ -25,6 +25,7 @@ const VERBS: &[(&str, [Phrase; 3])] = &[
     ("note",              [screen::VERB_WRITING,   screen::VERB_WROTE,    screen::VERB_TO_WRITE]),
     ("config.json_patch", [screen::VERB_EDITING,   screen::VERB_EDITED,   screen::PICK_EDIT_SHORT]),
     ("web.fetch",         [screen::VERB_FETCHING,  screen::VERB_FETCHED,  screen::VERB_TO_FETCH]),
+    ("web.search",        [screen::VERB_SEARCHING, screen::VERB_SEARCHED, screen::VERB_TO_SEARCH]),
     ("task",              [screen::VERB_TASK,      screen::VERB_TASK,     screen::VERB_TASK]),
     ("plugin.run",        [screen::VERB_RUNNING,   screen::VERB_RAN,      screen::PICK_RUN_SHORT]),
     ("ask",               [screen::VERB_ASKING,    screen::VERB_ASKED,    screen::VERB_TO_ASK]),

@@ -11,6 +11,7 @@ use super::mcp_names;
 use super::policy::{Grant, PolicyRule, Terms};
 use super::reach;
 use super::rules::remembered::{Operand, Rest, RuleReach};
+use super::web::SEARCH;
 use super::{Policy, PolicyContext, Verdict, Workspace, assess, paths, tools};
 
 /// Options that are named one by one.
@@ -29,6 +30,9 @@ pub fn describe_coverage(
     }
     if mcp_names::is_call(&rule.program) {
         return vec![phrases::MCP_CALL.with("tool", rule.program.as_str())];
+    }
+    if rule.program == SEARCH {
+        return vec![web::COVERS_SEARCH.into()];
     }
     if let ([host], true) = (rule.args.as_slice(), tools::web::is_host_rule(rule)) {
         return vec![web::COVERS_HOST.with("host", host.as_str())];
@@ -130,7 +134,7 @@ pub fn why_never_applies(
     }
     let is_call = mcp_names::is_call(&rule.program);
     if is_call || tools::is_tool(&rule.program) {
-        let known = is_call || tools::REMEMBERED.contains(&rule.program.as_str());
+        let known = tools::is_remembered(&rule.program);
         let whole = rule.open && rule.args.is_empty();
         let say = phrases::NEVER_TOOL.with("rule", shown).with("tool", rule.program.as_str());
         return (!known || !whole).then_some(say);

@@ -90,6 +90,7 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("program.folder",       Tier::L1, phrases::PROGRAM_OF_FOLDER),
     ("code.lookup",          Tier::L0, lsp::LOOKS_UP),
     ("web.fetch",            Tier::L1, web::FETCHES),
+    ("web.search",           Tier::L1, web::SEARCHES),
     ("web.plain",            Tier::L1, web::FETCHES_PLAIN),
     ("web.port",             Tier::L1, web::FETCHES_PORT),
     ("web.user",             Tier::L1, web::FETCHES_USER),

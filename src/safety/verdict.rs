@@ -241,8 +241,8 @@ fn task_words(name: &str, input: &serde_json::Value, task: Option<&ToolTask>) ->
     if let Some(ToolTask::Change(write)) = task {
         words.extend(write.obstacle.map(|obstacle| format!("{obstacle:?}")));
     }
-    if let Some(ToolTask::Fetch(fetch)) = task {
-        words.push(format!("{fetch:?}"));
+    if let Some(task @ (ToolTask::Fetch(_) | ToolTask::WebSearch(_))) = task {
+        words.push(format!("{task:?}"));
     }
     words
 }

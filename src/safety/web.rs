@@ -1,17 +1,23 @@
 //! Decides what a fetch from the web may reach: which addresses of machines, and where redirects may
 //! lead.
 
-use url::{Host, Url};
+use url::Url;
 
 use avocet_core::i18n::{LocalizedText, Phrase, web as phrases};
 use avocet_core::text::cut;
 
+mod address;
+mod search;
+
+pub use address::host_label;
+use address::{MAX_SHOWN, check_scheme, literal_octets};
+pub(super) use address::{parse_address, without_user};
+pub use search::{SEARCH, SearchService, SearchSettings};
+
 /// The tool, which begins the rules for its hosts: `web.fetch HOST`.
 pub const FETCH: &str = "web.fetch";
 
-/// The longest address that a sentence quotes.
-const MAX_SHOWN: usize = 120;
-/// The longest one that the model may ask for after a redirect.
+/// The longest address that the model may ask for after a redirect.
 const MAX_ADDRESS: usize = 2_000;
 
 /// What the user's settings say of the web.
@@ -20,6 +26,14 @@ pub struct WebSettings {
     pub is_off: bool,
     /// Hosts that are read although they are on this machine or a private network.
     pub private_hosts: Vec<String>,
+    pub search: Option<SearchSettings>,
+}
+
+impl WebSettings {
+    /// Whether a search service is named, and everything that it needs is there.
+    pub fn can_search(&self) -> bool {
+        self.search.as_ref().is_some_and(|search| search.endpoint().is_ok())
+    }
 }
 
 /// A page to read.
@@ -32,6 +46,15 @@ pub struct FetchTask {
     pub private_hosts: Vec<String>,
     /// Other hosts that redirects may lead to, as rules of the user name them.
     pub allowed_hosts: Vec<String>,
+}
+
+/// A query to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryTask {
+    pub query: String,
+    pub settings: SearchSettings,
+    /// Where it is sent to, and what may be reached there.
+    pub page: FetchTask,
 }
 
 /// Networks of IPv4 that are no part of the public internet, and the servers of clouds that tell
@@ -86,50 +109,6 @@ fn is_public_v4(octets: [u8; 4]) -> bool {
 
 fn same_network(address: u32, network: u32, bits: u32) -> bool {
     (address ^ network).checked_shr(32 - bits) == Some(0)
-}
-
-/// The host as rules and questions name it: with its port if that is not the usual one.
-pub fn host_label(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
-}
-
-/// An address as a model writes it, by `https` if it says nothing.
-pub(super) fn parse_address(text: &str) -> Result<Url, LocalizedText> {
-    let text = text.trim();
-    let wrong = || phrases::ADDRESS_WRONG.with("address", cut(text, MAX_SHOWN));
-    let written = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-    let mut url = Url::parse(&written).map_err(|_| wrong())?;
-    check_scheme(&url)?;
-    url.set_fragment(None);
-    if url.host_str().is_none_or(str::is_empty) { Err(wrong()) } else { Ok(url) }
-}
-
-fn check_scheme(url: &Url) -> Result<(), LocalizedText> {
-    match url.scheme() {
-        "https" | "http" => Ok(()),
-        scheme => Err(phrases::SCHEME_WRONG.with("scheme", cut(scheme, MAX_SHOWN))),
-    }
-}
-
-/// The same without a user and a password, which are never sent.
-pub(super) fn without_user(mut url: Url) -> Url {
-    // Both fail only for addresses without a host.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    url
-}
-
-/// The bytes of a host that is written as an address, or is this machine by its name.
-fn literal_octets(url: &Url) -> Option<Vec<u8>> {
-    match url.host()? {
-        Host::Ipv4(address) => Some(address.octets().to_vec()),
-        Host::Ipv6(address) => Some(address.octets().to_vec()),
-        Host::Domain(name) => {
-            let name = name.trim_end_matches('.');
-            (name == "localhost" || name.ends_with(".localhost")).then(|| vec![127, 0, 0, 1])
-        }
-    }
 }
 
 impl FetchTask {

@@ -49,7 +49,11 @@ pub(super) fn ask(session: &mut Session, question: String) {
     let messages = session.turn_messages.clone();
     tokio::spawn(async move {
         let asked = format!("{ASIDE}{running}\n\nQuestion: {question}");
-        let event = match side_request::ask(&context, web_is_off, &asked).await {
+        let answer = tokio::select! {
+            answer = side_request::ask(&context, web_is_off, &asked) => answer,
+            () = messages.closed() => return,
+        };
+        let event = match answer {
             Ok((answer, usage)) => {
                 // A closed session needs no messages.
                 let _ = messages.send(TurnMessage::Side(SideMessage::Answered(usage)));

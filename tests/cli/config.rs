@@ -471,6 +471,8 @@ fn project_settings_that_loosen_or_are_not_safety_are_ignored_and_reported() {
         "[gateway.discord]\nadmins = [1]",
         "[display]\ntool_progress_command = true",
         "[profiles.default]\nbase_url = \"http://evil/v1\"",
+        "[web]\nsearch = \"searxng\"",
+        "[web]\nsearch_url = \"https://evil.test\"",
     ] {
         let before = desk.load();
         let loaded = desk.project(text).load_trusted();

@@ -357,6 +357,23 @@ fn the_tool_for_pages_is_described_once_a_message_has_an_address() {
     }
 }
 
+#[test]
+fn the_tool_for_searching_is_described_once_a_service_can_be_asked() {
+    for (settings, is_there) in [
+        ("", false),
+        ("[web]\nsearch = \"searxng\"", false),
+        ("[web]\nsearch = \"searxng\"\nsearch_url = \"http://localhost:8888\"", true),
+    ] {
+        let bench = TestDir::new();
+        bench.settings(settings);
+        let server = Server::start(vec![says("Hello.")]);
+        let done = ask(&bench, &server, &["-p", "hi"]);
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let body = server.requests()[0].json();
+        assert_eq!(tools(&body).iter().any(|name| name == "web_search"), is_there, "{settings}");
+    }
+}
+
 /// A call of `apply_patch` as a provider streams it, and the answer after it.
 fn patch_replies(provider: &str, given: &Value) -> Vec<Reply> {
     let all = |events: &[Value]| Reply::events(events.iter().map(event));

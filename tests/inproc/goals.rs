@@ -220,6 +220,38 @@ async fn a_side_question_is_answered_while_a_turn_runs_and_is_no_part_of_the_con
     talk.client.close().await;
 }
 
+/// A model that answers nothing, and holds the sender as long as it is asked.
+struct Silent(Mutex<Option<tokio::sync::oneshot::Sender<()>>>);
+
+impl Model for Silent {
+    fn name(&self) -> &'static str {
+        "silent"
+    }
+
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        let asked = self.0.lock().unwrap().take();
+        Box::pin(futures_util::stream::poll_fn(move |_| {
+            let _ = &asked;
+            std::task::Poll::Pending
+        }))
+    }
+}
+
+#[tokio::test]
+async fn a_side_question_ends_with_its_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let (asked, ended) = tokio::sync::oneshot::channel();
+    let model = Arc::new(Silent(Mutex::new(Some(asked))));
+    let root = folder.path().canonicalize().unwrap();
+    let client = SessionClient::start(talk::parts(&root, model.clone()));
+    client.send(Op::Turn(TurnOp::AskAside { question: "why?".to_owned() })).await;
+    while model.0.lock().unwrap().is_some() {
+        tokio::task::yield_now().await;
+    }
+    client.close().await;
+    assert!(ended.await.is_err());
+}
+
 fn written(folder: &Path) -> String {
     fs::read_to_string(folder.join("AGENTS.md")).unwrap_or_default()
 }

@@ -221,6 +221,7 @@ use Probe::{Facts, Parts as Part, Reached};
 /// A model that is named but not called.
 const NAMED: &[(&str, &str)] =
     &[("profiles.default.provider", "ollama"), ("profiles.default.high", "qwen")];
+const SEARCHED: &[(&str, &str)] = &[("web.search", "brave")];
 const OTHER: &[(&str, &str)] = &[("profiles.two.provider", "ollama"), ("profiles.two.high", "two")];
 
 fn screen(facts: &SessionInfo) -> String {
@@ -297,6 +298,9 @@ const CASES: &[Case] = &[
     ("safety.config_files", "/etc/x.toml", &[], Part(policy)),
     ("web.fetch", "false", &[], Part(policy)),
     ("web.hosts", "box.test", &[], Part(policy)),
+    ("web.search", "brave", &[], Part(policy)),
+    ("web.search_url", "https://box.test", SEARCHED, Part(policy)),
+    ("web.search_key_env", "SOME_KEY", SEARCHED, Part(policy)),
     ("scripts.environment", "SOME_VARIABLE", &[], Part(|parts| parts.scripts.clone())),
     ("project.check", "true", &[], Facts(|facts| facts.check.join(" "))),
     ("limits.idle_timeout_s", "7", NAMED, Reached),

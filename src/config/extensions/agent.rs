@@ -49,6 +49,7 @@ const USUAL_TOOLS: &[&str] = &[
     "file.write",
     "file.edit",
     "web.fetch",
+    "web.search",
     "script.run",
 ];
 
@@ -239,7 +240,8 @@ mod tests {
 
         let opencode = "---\ndescription: Looks\nmode: subagent\ntools:\n  write: false\n  edit: false\n  bash: false\n---\nLook.\n";
         let agent = of(ExtensionSource::OpenCode, opencode).unwrap();
-        let left = ["file.read", "file.list", "file.search", "web.fetch", "script.run"];
+        let left =
+            ["file.read", "file.list", "file.search", "web.fetch", "web.search", "script.run"];
         assert_eq!((agent.name.as_str(), agent.tools), ("scout", tools(&left)));
 
         let gemini = "---\nname: finder\ndescription: Looks\ntools:\n  - read_file\n  - grep_search\n---\nLook.\n";

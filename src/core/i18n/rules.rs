@@ -19,7 +19,7 @@ words! { "rules":
     NO_STAR: "`*` covers nothing here: the rule covers only `{command}`, run in `{folder}`.", "`*` 在这里不覆盖任何参数：规则只覆盖在 `{folder}` 中运行的 `{command}`。";
     NOTHING: "It covers nothing: `{program}` can do anything with its arguments.", "不覆盖任何命令：`{program}` 可借参数做任何事。";
     NEVER_OPEN: "`{rule}` would cover nothing: `{program}` can do anything with its arguments. Allow a command with its exact arguments.", "`{rule}` 不会覆盖任何命令：`{program}` 可借参数做任何事。请用完整参数来允许某条命令。";
-    NEVER_TOOL: "No rule covers `{rule}`. Of the tools, only `file.write *`, `file.edit *` and `web.fetch HOST` can be allowed.", "没有规则能覆盖 `{rule}`。工具中只能允许 `file.write *`、`file.edit *` 和 `web.fetch 主机`。";
+    NEVER_TOOL: "No rule covers `{rule}`. Of the tools, only `file.write *`, `file.edit *`, `web.search *` and `web.fetch HOST` can be allowed.", "没有规则能覆盖 `{rule}`。工具中只能允许 `file.write *`、`file.edit *`、`web.search *` 和 `web.fetch 主机`。";
     NEVER_REFUSED: "`{rule}` is still refused: {why}", "`{rule}` 仍会被拒绝：{why}";
     NEVER_ASKED: "`{rule}` still asks: {why}", "`{rule}` 仍会询问：{why}";
     NEVER_NEEDED: "`{rule}` already runs without asking.", "`{rule}` 本来就无需询问。";

@@ -54,6 +54,9 @@ words! { "settings":
     PROGRAM_FOLDERS: "More folders with trusted programs", "其他受信任的程序目录";
     WEB_FETCH: "Whether models may read pages of the web", "模型是否可以读取网页";
     WEB_HOSTS: "Hosts of this machine and network that may be read", "可读取的本机和内网主机";
+    WEB_SEARCH: "The service that models may search the web with", "模型搜索网页所用的服务";
+    WEB_SEARCH_URL: "Address of the search service, if not the usual one", "搜索服务的地址（若不用默认地址）";
+    WEB_SEARCH_KEY_ENV: "Variable with the key of the search service", "存放搜索服务密钥的环境变量";
     CONFIG_FILES: "More files that steer programs", "其他会影响程序行为的文件";
     SCRIPT_ENVIRONMENT: "Variables that scripts may read", "脚本可读取的环境变量";
     PROJECT_CHECK: "The command that checks the project", "检查项目的命令";

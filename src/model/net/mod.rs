@@ -12,5 +12,5 @@ mod websocket;
 pub use client::{build_client, is_loopback, proxy_of, retry_after};
 pub use form::{MultipartField, form};
 pub use http::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
-pub use page::get_page;
+pub use page::send_once;
 pub use websocket::{SocketEvent, WebSocket};

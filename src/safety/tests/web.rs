@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use super::*;
-use crate::web::WebSettings;
+use crate::web::{SearchService, SearchSettings, WebSettings};
 use avocet_core::protocol::ApprovalMode;
+use avocet_core::secret::Secret;
 
 fn fetch(url: &str, policy: &Policy) -> Verdict {
     let work = StepAction::Tool { name: "web.fetch".into(), input: json!({ "url": url }) };
@@ -99,7 +100,73 @@ fn an_address_that_is_not_read_is_a_fault_and_no_question() {
         let task = verdict.judgement().task.clone();
         assert!(matches!(task, Some(ToolTask::Fault(_))), "{url}: {task:?}");
     }
-    let web = WebSettings { is_off: false, private_hosts: vec!["localhost".into()] };
+    let web = WebSettings { private_hosts: vec!["localhost".into()], ..WebSettings::default() };
     let own = Policy { web, ..Policy::default() };
     assert!(matches!(fetch("http://localhost:8080", &own), Verdict::Ask(_)));
+}
+
+fn searching(address: Option<&str>, key: Option<&str>) -> Policy {
+    let search = SearchSettings {
+        service: SearchService::Brave,
+        address: address.map(str::to_owned),
+        key: key.map(Secret::new),
+        key_variable: "BRAVE_API_KEY".into(),
+    };
+    let web = WebSettings { search: Some(search), ..WebSettings::default() };
+    Policy { web, ..Policy::default() }
+}
+
+fn search(query: &str, policy: &Policy) -> Verdict {
+    let work = StepAction::Tool { name: "web.search".into(), input: json!({ "query": query }) };
+    let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
+    assess(step, PolicyContext { policy, place: &place(), world: &world() })
+}
+
+#[test]
+fn a_query_asks_and_the_question_shows_it_and_where_it_goes() {
+    let policy = searching(None, Some("k"));
+    let verdict = search("rust  async", &policy);
+    assert!(matches!(verdict, Verdict::Ask(_)));
+    let reasons = &verdict.judgement().risk.reasons;
+    let said = reasons[0].say.text(avocet_core::i18n::Lang::En);
+    assert!(said.contains("rust async") && said.contains("api.search.brave.com"), "{said}");
+    for approval in [ApprovalMode::Edits, ApprovalMode::Auto] {
+        let policy = Policy { approval, ..policy.clone() };
+        assert!(matches!(search("a", &policy), Verdict::Ask(_)), "{approval:?}");
+    }
+}
+
+#[test]
+fn a_rule_covers_every_query_and_another_refuses_them() {
+    let asking = searching(None, Some("k"));
+    let (place, world) = (place(), world());
+    let policy_cx = PolicyContext { policy: &asking, place: &place, world: &world };
+    let grant = suggest_grant(search("a", &asking).judgement(), policy_cx).unwrap();
+    assert_eq!(grant.rule.to_string(), "web.search *");
+    assert_eq!(why_never_applies(&grant.rule, None, policy_cx), None);
+    assert_eq!(describe_coverage(&grant.rule, None, Path::new("/w")).len(), 1);
+    let rules = vec![PolicyRule::parse("web.search *").unwrap()];
+    let allowing = Policy { allowed: rules.clone(), ..asking.clone() };
+    assert!(matches!(search("b", &allowing), Verdict::Run(_)));
+    let denying = Policy { denied: rules, ..allowing };
+    assert!(matches!(search("b", &denying), Verdict::Refuse(_)));
+}
+
+#[test]
+fn a_query_that_cannot_be_sent_is_a_fault_and_no_question() {
+    let long = "x".repeat(401);
+    let usual = searching(None, Some("k"));
+    for (query, policy) in [
+        ("a", &Policy::default()),
+        ("a", &searching(None, None)),
+        ("a", &searching(Some("http://box.test"), Some("k"))),
+        ("a", &searching(Some("file:///x"), Some("k"))),
+        (" ", &usual),
+        (long.as_str(), &usual),
+    ] {
+        let verdict = search(query, policy);
+        let task = verdict.judgement().task.clone();
+        assert!(matches!(task, Some(ToolTask::Fault(_))), "{query}: {task:?}");
+    }
+    assert!(searching(Some("http://localhost:8888/"), Some("k")).web.can_search());
 }

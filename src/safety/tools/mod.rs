@@ -20,7 +20,7 @@ use super::mcp_names;
 use super::paths::{self, PathClass};
 use super::spec::JudgeContext;
 use super::user_rules::{self, FileAccess};
-use super::web::FetchTask;
+use super::web::{FetchTask, QueryTask, SEARCH};
 use super::{Contents, LargeFileState, PathKind, Workspace};
 use avocet_core::i18n::{LocalizedText, Phrase, common, safety as words};
 use avocet_core::protocol::reply::wire_name;
@@ -85,6 +85,8 @@ pub enum ToolTask {
     Subagent(SubagentTask),
     /// A page of the web.
     Fetch(Box<FetchTask>),
+    /// A query to a search service.
+    WebSearch(Box<QueryTask>),
     /// A question to a language server.
     Code(Box<CodeTask>),
 }
@@ -299,6 +301,7 @@ const TOOLS: &[ToolRow] = &[
     ToolRow { name: "job.read",          judge: interaction::job_read, fields: interaction::JOB_READ_FIELDS },
     ToolRow { name: "job.stop",          judge: interaction::job_stop, fields: interaction::JOB_STOP_FIELDS },
     ToolRow { name: "web.fetch",         judge: |input, context, out| Ok(ToolTask::Fetch(Box::new(web::fetch(input, context, out)?))), fields: web::FETCH_FIELDS },
+    ToolRow { name: SEARCH,              judge: |input, context, out| Ok(ToolTask::WebSearch(Box::new(web::search(input, context, out)?))), fields: web::SEARCH_FIELDS },
     ToolRow { name: "code.symbols",      judge: |input, context, out| file::judge_lookup(CodeLookup::Symbols, input, context, out), fields: code::SYMBOLS_FIELDS },
     ToolRow { name: "code.definition",   judge: |input, context, out| file::judge_lookup(CodeLookup::Definition, input, context, out), fields: code::LOOKUP_FIELDS },
     ToolRow { name: "code.references",   judge: |input, context, out| file::judge_lookup(CodeLookup::References, input, context, out), fields: code::LOOKUP_FIELDS },
@@ -467,12 +470,15 @@ pub fn is_tool(name: &str) -> bool {
     TOOLS.iter().any(|row| row.name == name)
 }
 
+/// Whether rules may cover every call of a tool.
+pub fn is_remembered(name: &str) -> bool {
+    REMEMBERED.contains(&name) || name == SEARCH || mcp_names::is_call(name)
+}
+
 /// The terms a rule would have to cover.
 pub fn remembered_tool(action: &StepAction) -> Option<&str> {
     match action {
-        StepAction::Tool { name, .. } => {
-            (REMEMBERED.contains(&name.as_str()) || mcp_names::is_call(name)).then_some(name)
-        }
+        StepAction::Tool { name, .. } => is_remembered(name).then_some(name),
         StepAction::Exec { .. } | StepAction::Shell { .. } => None,
     }
 }

@@ -24,6 +24,7 @@ const NAMES: &[(&str, &str)] = &[
     ("Edit", "file.edit"), ("MultiEdit", "file.edit"),
     ("Grep", "file.search"), ("Search", "file.search"),
     ("Glob", "file.list"), ("LS", "file.list"), ("WebFetch", "web.fetch"),
+    ("WebSearch", "web.search"),
 ];
 /// Tools that only read, or only talk to the user.
 const MILD: &[&str] = &["file.read", "file.list", "file.search", "skill", "ask", "plan", "recall"];

@@ -7,8 +7,8 @@ use crate::findings::{Findings, excerpt};
 use crate::policy::{Policy, PolicyRule};
 use crate::refusal;
 use crate::spec::JudgeContext;
-use crate::web::{self, FetchTask};
-use avocet_core::i18n::web as phrases;
+use crate::web::{self, FetchTask, QueryTask};
+use avocet_core::i18n::{LocalizedText, web as phrases};
 use avocet_core::protocol::{Effect, StepAction, Tier};
 
 const URL: Names = &["url", "uri", "address", "link", "href", "page"];
@@ -17,6 +17,10 @@ const FROM: Names = &["from", "start_index", "offset", "start"];
 pub const FETCH_FIELDS: &[FieldRow] =
     &[required(URL, FieldKind::Text), optional(FROM, FieldKind::Number).says("byte to go on at")];
 
+const QUERY: Names = &["query", "q", "search_query", "text", "search_term", "keywords"];
+
+pub const SEARCH_FIELDS: &[FieldRow] = &[required(QUERY, FieldKind::Text)];
+
 pub fn fetch(
     input: &InputFields<'_>,
     context: &JudgeContext<'_>,
@@ -24,7 +28,7 @@ pub fn fetch(
 ) -> Result<FetchTask, InputError> {
     let policy = context.policy_cx.policy;
     if policy.web.is_off {
-        return Err(InputError::from(avocet_core::i18n::LocalizedText::from(phrases::OFF)));
+        return Err(InputError::from(LocalizedText::from(phrases::OFF)));
     }
     let written = web::parse_address(input.text(URL)?)?;
     let from = input.number(FROM)?.unwrap_or_default();
@@ -49,6 +53,34 @@ pub fn fetch(
     };
     task.check_host(&task.url)?;
     Ok(task)
+}
+
+/// Longer ones are refused by services.
+const MAX_QUERY: usize = 400;
+
+pub fn search(
+    input: &InputFields<'_>,
+    context: &JudgeContext<'_>,
+    findings: &mut Findings,
+) -> Result<QueryTask, InputError> {
+    let fault = |say: LocalizedText| InputError::from(say);
+    let web = &context.policy_cx.policy.web;
+    let settings = web.search.clone().ok_or_else(|| fault(phrases::SEARCH_OFF.into()))?;
+    let words: Vec<&str> = input.text(QUERY)?.split_whitespace().collect();
+    let query = words.join(" ");
+    if query.is_empty() || query.chars().count() > MAX_QUERY {
+        return Err(fault(phrases::SEARCH_LENGTH.with("most", MAX_QUERY)));
+    }
+    let url = settings.endpoint()?;
+    let host = web::host_label(&url);
+    let say = phrases::SEARCHES.with("host", host.as_str()).with("query", excerpt(&query));
+    findings.add(web::SEARCH, Tier::L1, say, None, &[Effect::Network]);
+    // An address of the user's own is named by it.
+    let named = settings.address.is_some().then_some(host);
+    let private_hosts = web.private_hosts.iter().cloned().chain(named).collect();
+    let page = FetchTask { url, from: 0, private_hosts, allowed_hosts: Vec::new() };
+    page.check_host(&page.url)?;
+    Ok(QueryTask { query, settings, page })
 }
 
 /// The hosts that rules of the user allow.

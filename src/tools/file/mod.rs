@@ -175,6 +175,7 @@ fn run(step: &ClearedStep, state: &FileToolState, cancel: &CancellationToken) ->
             | ToolTask::Recall(_)
             | ToolTask::Subagent(_)
             | ToolTask::Fetch(_)
+            | ToolTask::WebSearch(_)
             | ToolTask::Code(_),
         )
         | None => FileToolResult::failed(phrases::NOT_A_FILE_TOOL),

@@ -27,6 +27,10 @@ pub struct WebPage {
 }
 
 impl WebPage {
+    pub fn of_text(text: String) -> WebPage {
+        WebPage { text, ..WebPage::default() }
+    }
+
     pub fn add_to(self, observation: &mut Observation) {
         observation.exit_code = Some(i32::from(self.is_error));
         observation.stdout = self.text;

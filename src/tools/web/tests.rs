@@ -49,6 +49,14 @@ fn to(location: &str) -> Served {
     answer(&format!("302 Found\r\nContent-Length: 0\r\nLocation: {location}"), "")
 }
 
+/// Whether the head of a request and its body are there.
+fn is_whole(request: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(request);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    length.is_none_or(|length| body.len() >= length.parse().unwrap())
+}
+
 impl Web {
     async fn serving(pages: impl IntoIterator<Item = (&'static str, Served)>) -> Web {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -61,9 +69,7 @@ impl Web {
                 let (pages, log) = (Arc::clone(&pages), Arc::clone(&log));
                 tokio::spawn(async move {
                     let mut head = Vec::new();
-                    while !head.ends_with(b"\r\n\r\n")
-                        && stream.read_buf(&mut head).await.unwrap_or(0) > 0
-                    {}
+                    while !is_whole(&head) && stream.read_buf(&mut head).await.unwrap_or(0) > 0 {}
                     let head = String::from_utf8(head).unwrap();
                     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
                     log.lock().unwrap().push(head);
@@ -84,14 +90,14 @@ impl Web {
                 });
             }
         });
-        let web = WebSettings { is_off: false, private_hosts: vec!["a.test".into()] };
+        let web = WebSettings { private_hosts: vec!["a.test".into()], ..WebSettings::default() };
         let policy = Policy { web, ..Policy::default() };
         let (lookups, cancel) = (Arc::default(), CancellationToken::new());
         Web { port, requests, lookups, policy, timeout: TIMEOUT, cancel }
     }
 
     /// Every name is this machine.
-    fn tool(&self) -> WebFetch {
+    fn tool(&self) -> WebTool {
         let lookups = Arc::clone(&self.lookups);
         let lookup = move |host: String, port| {
             lookups.fetch_add(1, Ordering::Relaxed);
@@ -102,7 +108,7 @@ impl Web {
             };
             std::future::ready(Ok(found)).boxed()
         };
-        WebFetch { lookup: Arc::new(lookup), timeout: self.timeout }
+        WebTool { lookup: Arc::new(lookup), timeout: self.timeout, ..WebTool::for_pages() }
     }
 
     fn address(&self, host: &str, path: &str) -> String {
@@ -110,10 +116,13 @@ impl Web {
     }
 
     fn judged(&self, url: &str, from: usize) -> Verdict {
+        self.judge(FETCH, json!({ "url": url, "from": from }))
+    }
+
+    fn judge(&self, name: &str, input: serde_json::Value) -> Verdict {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap();
-        let work =
-            StepAction::Tool { name: FETCH.into(), input: json!({ "url": url, "from": from }) };
+        let work = StepAction::Tool { name: name.into(), input };
         let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
         let world = System::new(&root, &root, &[]);
         let place = Workspace::new(root.clone(), root);
@@ -121,7 +130,11 @@ impl Web {
     }
 
     async fn fetch(&self, url: &str) -> Observation {
-        let cleared = match self.judged(url, 0) {
+        self.run(self.judged(url, 0)).await
+    }
+
+    async fn run(&self, verdict: Verdict) -> Observation {
+        let cleared = match verdict {
             Verdict::Run(cleared) => cleared,
             Verdict::Ask(held) => held.approve(),
             Verdict::Refuse(refused) => panic!("refused: {:?}", refused.judgement().risk),
@@ -267,3 +280,5 @@ async fn documents_follow_as_such() {
     assert!(seen.succeeded());
     assert_eq!(seen.images.len(), 1);
 }
+
+mod searching;

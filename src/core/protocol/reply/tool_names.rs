@@ -105,6 +105,9 @@ const OTHERS: &[(&str, &[&str])] = &[
         "webfetch", "fetch", "fetchurl", "urlfetch", "readurl", "readurlcontent", "fetchwebpage",
         "openurl", "webreader", "readwebpage", "browse", "visiturl",
     ]),
+    ("web.search", &[
+        "websearch", "searchweb", "googlewebsearch", "googlesearch", "internetsearch", "searchtheweb",
+    ]),
     ("note", &["note", "savememory", "addnote", "addmemory", "remember"]),
     ("task", &[
         "task", "agent", "subagent", "dispatchagent", "spawnagent", "launchagent", "runsubagent",
@@ -303,6 +306,7 @@ mod tests {
             ("WebFetch", "web.fetch"),
             ("fetch", "web.fetch"),
             ("web_fetch", "web.fetch"),
+            ("google_web_search", "web.search"),
             ("read_url", "web.fetch"),
             ("file_read", "file.read"),
             ("FileRead", "file.read"),
