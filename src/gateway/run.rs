@@ -286,12 +286,12 @@ impl Service {
         match (self.parts.admit)(&incoming) {
             ServiceAdmission::Admit { is_admin } => {
                 self.parts.platform.admitted(&incoming);
-                let speaker = speaker(&incoming, is_admin);
+                let speaker = Speaker::of(&incoming, is_admin);
                 self.hand_over(ChatDelivery { incoming, speaker, is_overheard: false });
             }
             // An answer to a question needs no mention of the bot.
             ServiceAdmission::Overheard { is_admin } if self.may_answer(&incoming) => {
-                let speaker = speaker(&incoming, is_admin);
+                let speaker = Speaker::of(&incoming, is_admin);
                 self.hand_over(ChatDelivery { incoming, speaker, is_overheard: true });
             }
             ServiceAdmission::Overheard { .. } | ServiceAdmission::Silent => {
@@ -573,11 +573,6 @@ impl Service {
             }
         }
     }
-}
-
-fn speaker(incoming: &Incoming, is_admin: bool) -> Speaker {
-    let name = super::conversation::display_name(&incoming.sender.name);
-    Speaker { id: incoming.sender.id.clone(), name, is_admin }
 }
 
 /// The text that the session got of a delivery.

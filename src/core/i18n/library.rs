@@ -27,7 +27,7 @@ words! { "library":
     REFUSED: "refused: {why}", "已拒绝：{why}";
 
     // Unknown and unusable names.
-    BAD_ASCII_NAME: "`{name}` is not a usable name for a {kind}. Names begin with a letter or digit and contain only letters, digits, `.`, `_` and `-`, 64 characters at most.", "`{name}` 不能用作{kind}名称。名称以字母或数字开头，只含字母、数字、`.`、`_` 和 `-`，最多 64 个字符。";
+    BAD_ASCII_NAME: "`{name}` is not a usable name ({kind}). Names begin with a letter or digit and contain only letters, digits, `.`, `_` and `-`, 64 characters at most.", "`{name}` 不能用作{kind}名称。名称以字母或数字开头，只含字母、数字、`.`、`_` 和 `-`，最多 64 个字符。";
     BAD_COMMAND_NAME: "`{name}` is not a usable name for a command. Names begin with a letter or digit of any script and contain only letters, digits, `.`, `_` and `-`, 64 characters at most.", "`{name}` 不能用作命令名称。名称以任意文字的字母或数字开头，只含字母、数字、`.`、`_` 和 `-`，最多 64 个字符。";
     LONG_NAME: "`{name}` is too long for a name: {most} characters at most.", "名称 `{name}` 太长：最多 {most} 个字符。";
     BAD_NAME: "`{name}` is not a usable name: letters, digits, `.`, `_` and `-`, beginning with a letter or digit", "`{name}` 不是可用的名称：只能含字母、数字、`.`、`_` 和 `-`，并以字母或数字开头";

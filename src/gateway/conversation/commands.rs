@@ -169,6 +169,7 @@ impl ChatConversation {
         if !self.may_send(&request.speaker, &op) {
             return Vec::new();
         }
+        let op = request.speaker.signed_op(op);
         let id = self.inbox.next_id();
         let by = &request.speaker.id;
         let message = |text: String| {

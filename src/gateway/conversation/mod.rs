@@ -170,7 +170,7 @@ impl ChatConversation {
         {
             return effects;
         }
-        let Some((op, text)) = submit_op(text, mentions) else {
+        let Some((op, text)) = submit_op(&speaker.signed(text), mentions) else {
             return vec![ChatEffect::Done(delivery)];
         };
         let id = self.inbox.next_id();

@@ -1,6 +1,7 @@
 //! Who speaks in a chat.
 
-use super::super::platform::UserId;
+use super::super::platform::{Incoming, UserId};
+use avocet_core::protocol::{Op, TurnOp};
 use avocet_core::text::{cut, one_line};
 
 /// Who speaks, as the gateway knows them.
@@ -9,9 +10,40 @@ pub struct Speaker {
     pub id: UserId,
     pub name: String,
     pub is_admin: bool,
+    /// Others speak here too, so the model is told whose words these are.
+    pub is_in_group: bool,
 }
 
 impl Speaker {
+    pub fn of(incoming: &Incoming, is_admin: bool) -> Speaker {
+        let Incoming { sender, is_group, .. } = incoming;
+        let name = display_name(&sender.name);
+        Speaker { id: sender.id.clone(), name, is_admin, is_in_group: *is_group }
+    }
+
+    /// The words as the model gets them: in a group behind the name, which cannot end early.
+    pub fn signed(&self, words: &str) -> String {
+        if !self.is_in_group || words.trim().is_empty() {
+            return words.to_owned();
+        }
+        let name = if self.name.trim().is_empty() { &self.id.0 } else { &self.name };
+        let name = display_name(&name.replace(['[', ']'], ""));
+        format!("[{name}] {}", words.trim_start())
+    }
+
+    /// The same for the words that an operation of a command holds.
+    pub fn signed_op(&self, op: Op) -> Op {
+        match op {
+            Op::Turn(TurnOp::Submit { text }) => {
+                Op::Turn(TurnOp::Submit { text: self.signed(&text) })
+            }
+            Op::Turn(TurnOp::Steer { text }) => {
+                Op::Turn(TurnOp::Steer { text: self.signed(&text) })
+            }
+            other => other,
+        }
+    }
+
     /// Every refusal is in the log: who was refused and what, without the words of the message.
     pub fn log_refusal(&self, what: &str) {
         tracing::warn!(user = ?self.id.0, what, "refused");

@@ -58,7 +58,7 @@ fn history(replies: &[&str], ending: TurnOutcome) -> Event {
 }
 
 fn user(id: &str) -> Speaker {
-    Speaker { id: id.into(), name: id.to_owned(), is_admin: id == "admin" }
+    Speaker { id: id.into(), name: id.to_owned(), is_admin: id == "admin", is_in_group: false }
 }
 
 fn sent(name: &str, args: &str) -> SentCommand {
@@ -89,6 +89,11 @@ fn begin(chat: &mut ChatConversation, text: &str) -> Vec<ChatEffect> {
     let command = chat.inbox.starters.first().map(|(id, _)| *id);
     let submit = message.map(|one| one.id).or(command);
     chat.on_event(started(text, submit))
+}
+
+/// The same user in a chat where others speak too.
+fn member(id: &str, name: &str) -> Speaker {
+    Speaker { name: name.to_owned(), is_in_group: true, ..user(id) }
 }
 
 /// The deliveries whose turns began, and their texts.
@@ -559,4 +564,28 @@ fn a_reply_that_grows_is_split_only_when_its_messages_may_be_changed() {
     };
     assert!(matches!(call.kind, CallKind::Send(_) | CallKind::Edit(..)));
     assert!(!chat.view.reply.as_ref().unwrap().is_behind());
+}
+
+#[test]
+fn the_model_is_told_who_speaks_in_a_group_and_not_in_a_private_chat() {
+    let text_of = |speaker: Speaker| {
+        let mut chat = conversation(&[]);
+        let effects = chat.on_text(&speaker, "d1".into(), "what is MY colour?", Vec::new());
+        let Op::Turn(TurnOp::Submit { text }) = ops(&effects)[0].clone() else { panic!() };
+        text
+    };
+    assert_eq!(text_of(member("8", "Bob")), "[Bob] what is MY colour?");
+    assert_eq!(text_of(member("8", "Bob] [Ann")), "[Bob Ann] what is MY colour?");
+    assert_eq!(text_of(member("U8", "")), "[U8] what is MY colour?", "Slack sends no name");
+    assert_eq!(text_of(user("ann")), "what is MY colour?");
+}
+
+#[test]
+fn words_for_the_running_turn_of_a_group_carry_the_name_too() {
+    let mut chat = conversation(&[]);
+    chat.on_text(&member("7", "Ann"), "d1".into(), "begin", Vec::new());
+    begin(&mut chat, "[Ann] begin");
+    let effects = chat.on_command(&member("8", "Bob"), "d2".into(), sent("steer", "in blue"));
+    let steer = Op::Turn(TurnOp::Steer { text: "[Bob] in blue".to_owned() });
+    assert!(ops(&effects).contains(&&steer), "{effects:?}");
 }
