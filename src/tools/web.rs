@@ -58,7 +58,7 @@ impl WebTool {
         })
     }
 
-    /// The model is told of it if there is a service to ask.
+    /// Offered to the model if a service can be asked.
     pub fn for_searching(settings: &WebSettings) -> WebTool {
         let tool = WebTool::new(ToolSpec {
             name: SEARCH,
