@@ -10,7 +10,7 @@ pub struct Speaker {
     pub id: UserId,
     pub name: String,
     pub is_admin: bool,
-    /// Others speak here too, so the model is told whose words these are.
+    /// Others speak here too, so the words go to the model with a name.
     pub is_in_group: bool,
 }
 
@@ -21,7 +21,7 @@ impl Speaker {
         Speaker { id: sender.id.clone(), name, is_admin, is_in_group: *is_group }
     }
 
-    /// The words as the model gets them: in a group behind the name, which cannot end early.
+    /// The words as the model gets them: in a group after the name, which cannot end early.
     pub fn signed(&self, words: &str) -> String {
         if !self.is_in_group || words.trim().is_empty() {
             return words.to_owned();
