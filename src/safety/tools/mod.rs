@@ -376,9 +376,8 @@ pub fn describe_form(name: &str) -> String {
 
 /// The names of the tools that every model has, as it calls them.
 fn usual_names() -> String {
-    let is_usual = |name: &&str| {
-        !OF_SLOTHTOOL.contains(name) && !name.starts_with("code.") && *name != SEARCH
-    };
+    let is_usual =
+        |name: &&str| !OF_SLOTHTOOL.contains(name) && !name.starts_with("code.") && *name != SEARCH;
     let own = TOOLS.iter().map(|row| row.name).filter(is_usual);
     let names: Vec<String> = std::iter::once("exec").chain(own).map(wire_name).collect();
     names.join(", ")
