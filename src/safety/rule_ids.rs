@@ -243,8 +243,8 @@ fn add_row_rules(before: &str, spec: &Spec, ids: &mut Vec<RuleId>) {
 fn build_rule_id(id: String, tier: Tier, why: Phrase, program: &str) -> RuleId {
     let gaps = [
         "alias", "arg", "changes", "driver", "file", "folder", "host", "line", "lines", "mask",
-        "masks", "name", "option", "path", "port", "real", "reason", "rule", "setting", "target",
-        "tool", "tools", "variable", "version", "word",
+        "masks", "name", "option", "path", "port", "query", "real", "reason", "rule", "setting",
+        "target", "tool", "tools", "variable", "version", "word",
     ];
     let why = gaps.into_iter().fold(LocalizedText::from(why), |say, gap| say.with(gap, "…"));
     let lifts = tier == Tier::L2 && id != "denied" && !id.starts_with("malformed.");

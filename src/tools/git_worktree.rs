@@ -335,8 +335,7 @@ impl WorktreeRepository {
             return Err(phrases::IN_USE.with("name", name));
         }
         // A tag may have the name of the branch.
-        let branch = branch_of(name);
-        let merge = format!("git merge -m 'Merge worktree {name}' refs/heads/{branch}");
+        let merge = format!("git merge --no-edit refs/heads/{}", branch_of(name));
         if state.uncommitted.is_empty() {
             return Ok((!state.commits.is_empty()).then_some(merge));
         }

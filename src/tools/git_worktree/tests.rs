@@ -264,7 +264,10 @@ async fn a_worktree_in_which_nothing_was_done_is_removed_at_its_end() {
     assert!(report.ends_with("Not committed:\n?? c.txt"), "{report}");
     assert!(path.join("c.txt").exists());
     let line = project.repository().await.merge_line("x").await.unwrap().unwrap();
-    assert!(line.contains("add -A") && line.ends_with(" refs/heads/avocet/x"), "{line}");
+    assert!(
+        line.contains("add -A") && line.ends_with("git merge --no-edit refs/heads/avocet/x"),
+        "{line}"
+    );
 }
 
 #[tokio::test]
