@@ -90,7 +90,8 @@ pub struct ChatParts {
     pub most_file: u64,
 }
 
-type CallDone = (ServiceCall, Result<Option<MessageId>, PlatformError>);
+/// A call, its answer, and how many messages had been taken when it began.
+type CallDone = (ServiceCall, Result<Option<MessageId>, PlatformError>, u64);
 
 struct Chat {
     parts: ChatParts,
@@ -335,16 +336,17 @@ impl Chat {
             let at = self.parts.options.address.clone();
 
             let connections = Arc::clone(&self.parts.connections);
+            let taken = self.taken;
             self.conversation.view.posts.timeline.begin(call.key);
             self.call = Some(Box::pin(async move {
                 let _permit = connections.acquire_owned().await;
                 let answer = perform(&*platform, &at, &call).await;
-                (*call, answer)
+                (*call, answer, taken)
             }));
         }
     }
 
-    fn on_call_done(&mut self, (call, answer): CallDone) -> Vec<ChatEffect> {
+    fn on_call_done(&mut self, (call, answer, taken): CallDone) -> Vec<ChatEffect> {
         self.call = None;
         let key = call.key;
         let file = match &call.kind {
@@ -358,17 +360,16 @@ impl Chat {
                 match file {
                     _ if self.conversation.view.on_dropped(key) => Vec::new(),
                     Some(name) => {
-                        self.conversation
-                            .view
-                            .posts
-                            .say(w::FILE_NOT_SENT.with("name", name).with("why", why));
+                        let say = w::FILE_NOT_SENT.with("name", name).with("why", why);
+                        self.conversation.view.posts.say(say);
                         Vec::new()
                     }
                     None => self.conversation.view.on_given_up(key, &why),
                 }
             }
             PostResult::Lost => {
-                self.is_lost = true;
+                // Who wrote since the call began can be answered here again.
+                self.is_lost = self.taken == taken;
                 Vec::new()
             }
         }
