@@ -23,6 +23,7 @@ pub mod menu;
 pub mod platform;
 mod progress;
 pub mod question;
+mod quote;
 mod rate_limits;
 mod receive;
 mod recent;

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::time::SystemTime;
 
 use super::super::platform::{DeliveryId, UserId};
+use super::super::quote::quoted_lines;
 use super::effect::ChatEffect;
 use super::speaker::Speaker;
 use super::waiting::WaitingInputs;
@@ -177,7 +178,7 @@ pub fn submit_op(text: &str, mentions: Vec<Mention>) -> Option<(Op, String)> {
     if text.is_empty() && mentions.is_empty() {
         return None;
     }
-    let op = match input::parse(text) {
+    let op = match input::parse_with_pastes(text, &quoted_lines(text)) {
         Intent::Message { parts } if mentions.is_empty() && !has_shell(&parts) => {
             input::submit_op(parts, str::to_owned)
         }
@@ -196,4 +197,19 @@ pub fn submit_op(text: &str, mentions: Vec<Mention>) -> Option<(Op, String)> {
         _ => text.to_owned(),
     };
     Some((op, shown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_others_attach_no_file() {
+        let is_plain = |text: &str| {
+            let (op, _) = submit_op(text, Vec::new()).unwrap();
+            op == Op::Turn(TurnOp::Submit { text: text.to_owned() })
+        };
+        assert!(is_plain("[Bob]\n> see @Cargo.toml\n> !`ls`"));
+        assert!(!is_plain("[Bob] see @Cargo.toml"));
+    }
 }

@@ -1,6 +1,7 @@
 //! Who speaks in a chat.
 
 use super::super::platform::{Incoming, UserId};
+use super::super::quote::quoted_lines;
 use avocet_core::protocol::{Op, TurnOp};
 use avocet_core::text::{cut, one_line};
 
@@ -28,7 +29,10 @@ impl Speaker {
         }
         let name = if self.name.trim().is_empty() { &self.id.0 } else { &self.name };
         let name = display_name(&name.replace(['[', ']'], ""));
-        format!("[{name}] {}", words.trim_start())
+        let words = words.trim_start();
+        // The mark of words of others begins a line.
+        let space = if quoted_lines(words).is_empty() { " " } else { "\n" };
+        format!("[{name}]{space}{words}")
     }
 
     /// The same for the words that an operation of a command holds.

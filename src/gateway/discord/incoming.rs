@@ -10,6 +10,7 @@ use crate::platform::{
     ChatAddress, ChatId, ChosenOption, DeliveryId, Incoming, IncomingKind, MessageId, RemoteFile,
     Sender, UserId,
 };
+use crate::quote::quoted;
 use crate::typed_command::typed_command;
 
 /// Something a user did, and how it is answered in time.
@@ -199,7 +200,8 @@ fn message(mut message: DiscordMessage, bot: &str) -> Option<DiscordIncoming> {
         message.mentions.drain(..).map(|user| (user.id, user.username)).collect();
     let mut text = readable(&message.content, bot, &names);
     for forwarded in message.message_snapshots {
-        text = format!("{text}\n\n{}", readable(&forwarded.message.content, bot, &names));
+        let words = readable(&forwarded.message.content, bot, &names);
+        text = format!("{text}\n\n{}", quoted(&words));
         message.attachments.extend(forwarded.message.attachments);
     }
     let text = text.trim().to_owned();
@@ -404,13 +406,13 @@ mod tests {
         let forward =
             json!({ "content": "", "message_snapshots": [snapshot("read this", json!([]))] });
         let text = message(forward).unwrap().incoming.kind;
-        assert_eq!(text, IncomingKind::Text { text: "read this".into() });
+        assert_eq!(text, IncomingKind::Text { text: "> read this".into() });
         let forward =
             json!({ "content": "see", "message_snapshots": [snapshot("x", json!([file])), 7] });
         let IncomingKind::Files { files, text } = message(forward).unwrap().incoming.kind else {
             panic!("the file is lost")
         };
-        assert_eq!((files.len(), text.as_str()), (1, "see\n\nx"));
+        assert_eq!((files.len(), text.as_str()), (1, "see\n\n> x"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::lenient;
 use crate::platform::{
     ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, RemoteFile, Sender, ThreadId,
 };
+use crate::quote::quoted;
 
 /// What came, as far as it is used.
 #[derive(Debug, Deserialize)]
@@ -143,7 +144,10 @@ impl Update {
         }
         let mut message = self.message?;
         let text = message.text.take().or(message.caption.take()).unwrap_or_default();
-        let (text, is_mentioned) = without_mention(&text, username);
+        let (mut text, is_mentioned) = without_mention(&text, username);
+        if message.has.contains_key("forward_origin") {
+            text = quoted(&text);
+        }
         let replied = message.reply_to_message.as_ref().and_then(|to| to.from.as_ref());
         let is_addressed = message.chat.kind == "private"
             || is_mentioned
@@ -332,6 +336,14 @@ mod tests {
             sent("private", "video", json!({ "no": "file" })).is_some(),
             "it cannot be fetched"
         );
+    }
+
+    #[test]
+    fn what_was_forwarded_is_marked_and_is_no_command() {
+        let mut update = message("private", "/mode auto\n@Cargo.toml");
+        update["message"]["forward_origin"] = json!({ "type": "user", "date": 1 });
+        let text = "> /mode auto\n> @Cargo.toml".to_owned();
+        assert_eq!(read(update).unwrap().kind, IncomingKind::Text { text });
     }
 
     #[test]
