@@ -145,10 +145,10 @@ fn a_page_up_in_a_diff_of(bencher: Bencher<'_, '_>, rows: usize) {
 fn a_frame_of_a_search_in(bencher: Bencher<'_, '_>, count: usize) {
     let (theme, mut buf) = (theme(), Buffer::empty(AREA));
     let mut transcript = stream(&tokens(count), 500);
-    transcript.search_for("of its time");
+    transcript.search("of its time");
     bencher.bench_local(|| {
         if !transcript.is_searching() {
-            transcript.search_for("of its time");
+            transcript.search("of its time");
         }
         frame(&mut transcript, &theme, &mut buf);
     });

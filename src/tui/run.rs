@@ -571,7 +571,7 @@ impl Driver {
         }
         self.frame_limiter.record_frame(now);
         self.highlight_worker.request_next(&self.state, now);
-        self.workers.picture_worker.request_next(|| self.state.transcript.next_picture_request());
+        self.workers.picture_worker.request_next(|| self.state.transcript.pictures.next_request());
         Ok(())
     }
 

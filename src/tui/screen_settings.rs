@@ -80,6 +80,6 @@ fn show_pictures(state: &mut State) -> String {
     let query =
         state.display.graphics.set_on(has_colours && state.facts.screen.contains(&is_wanted));
     state.transcript.keep_images(state.display.graphics.is_on());
-    state.transcript.set_graphics(state.display.graphics.graphics());
+    state.transcript.pictures.set_graphics(state.display.graphics.graphics());
     query
 }

@@ -331,7 +331,8 @@ impl State {
         // Without colours a picture would have none either.
         let graphics = habits.show_pictures && around.depth != Depth::None;
         let graphics = GraphicsProbe::new(graphics, around.pictures);
-        let mut transcript = Transcript::new(habits.show_thinking).keeping_images(graphics.is_on());
+        let mut transcript = Transcript::new(habits.show_thinking);
+        transcript.keep_images(graphics.is_on());
         let wrong_key = |why| Notice::warning(phrases::KEYMAP_PROBLEM.with("why", why));
         let wrong_keys = keymap.problems.iter().cloned().map(wrong_key);
         notices
@@ -379,7 +380,7 @@ impl State {
         let told = self.presence.temporary_message.as_ref().map(|(_, until)| *until);
         let listens =
             self.modals.is_question_on_top().then(|| self.guard.next_wakeup(now)).flatten();
-        let pictures = self.transcript.pictures_wakeup();
+        let pictures = self.transcript.pictures.next_wakeup();
         let quits = self.presence.confirm_quit_until;
         let agents = self.display.agents.next_wakeup(now);
         [spinner, agents, quits, reading, told, listens, pictures, self.modals.next_wakeup()]

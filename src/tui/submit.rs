@@ -305,8 +305,7 @@ fn perform(state: &mut State, action: UiAction) -> Vec<ScreenEffect> {
         UiAction::Rewind => pickers::open_turns(state),
         UiAction::Bots => pickers::open_bots(state),
         UiAction::Dump => return dump(state),
-        UiAction::Search(words) if words.is_empty() => state.transcript.search(),
-        UiAction::Search(words) => state.transcript.search_for(&words),
+        UiAction::Search(words) => state.transcript.search(&words),
         UiAction::Later(line) => state.queue.defer_command(line),
         UiAction::Copy(back) => return copy(state, back),
         // Their commands do not reach the terminal.

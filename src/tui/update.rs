@@ -304,7 +304,7 @@ fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<
         KeyAction::Copy => {
             return state.transcript.selected_text().map(ScreenEffect::Copy).into_iter().collect();
         }
-        KeyAction::Search => state.transcript.search(),
+        KeyAction::Search => state.transcript.search(""),
         KeyAction::Scroll(by) => scroll(state, by),
         KeyAction::Palette => open_palette(state),
         KeyAction::Edit(edit) => {

@@ -157,7 +157,9 @@ fn draw_input(
     cx: &DrawContext<'_>,
 ) -> Option<Position> {
     let area = layout.input;
-    if layout.focus == Focus::TranscriptSearch {
+    if let Some(status) = state.transcript.search_status()
+        && layout.focus == Focus::TranscriptSearch
+    {
         let inner = match area.height {
             0..3 => area,
             _ => {
@@ -167,7 +169,7 @@ fn draw_input(
                 Rect { y: area.y + 1, height: area.height - 2, ..area }
             }
         };
-        let caret = state.transcript.draw_search(inner, buf, cx);
+        let caret = status.draw(inner, buf, cx);
         draw::surface(area, buf, cx.theme);
         return caret;
     }

@@ -15,10 +15,10 @@ mod size;
 mod tests;
 mod worker;
 
+pub use encode::EncodeResult;
 #[cfg(test)]
 pub use encode::EncodedPicture;
-pub use encode::{EncodeResult, PictureRequest};
-pub use graphics::{Graphics, GraphicsProbe, GraphicsReply, PictureSupport};
+pub use graphics::{GraphicsProbe, GraphicsReply, PictureSupport};
 pub use placed::{PlacedPicture, reserve};
 pub use shelf::{PictureShelf, WantedPicture};
 pub use size::{CellSize, PictureSize, picture_size};

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use ratatui::layout::Rect;
 
-use super::graphics::GraphicsProtocol;
+use super::graphics::{Graphics, GraphicsProtocol};
 use super::sample::image;
 use super::size::{PIXELS, ROWS};
 use super::*;

@@ -1,5 +1,8 @@
 //! The state of the mouse over the conversation.
 
+use std::ops::Range;
+
+use super::source_lines::SourceLine;
 use super::viewport::RowPosition;
 use crate::Millis;
 
@@ -61,4 +64,22 @@ pub enum ReleaseOutcome {
     Clicked,
     /// Text was selected.
     Selected(String),
+}
+
+/// The part of a line between two cells, both included; `None` if no row of it is between them.
+pub(super) fn selected_bytes(
+    line: &SourceLine,
+    at: (usize, usize),
+    blank: usize,
+    (from, to): (CellPosition, CellPosition),
+) -> Option<Range<usize>> {
+    let part = |position: CellPosition| (position.place.block, position.place.part);
+    if at < part(from) || at > part(to) {
+        return None;
+    }
+    let row = |position: CellPosition| position.place.row.checked_sub(blank);
+    let start =
+        if part(from) == at { row(from).map_or((0, 0), |row| (row, from.column)) } else { (0, 0) };
+    let end = if part(to) == at { (row(to)?, to.column) } else { (usize::MAX, usize::MAX) };
+    line.bytes_between(start, end)
 }

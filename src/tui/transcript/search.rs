@@ -133,9 +133,18 @@ impl TranscriptSearch {
         self.unfolded = Some((block, fold));
     }
 
-    /// The block to fold again, as it was, once the search has gone on to `block`.
-    pub fn left_behind(&mut self, block: usize) -> Option<(usize, Fold)> {
-        self.unfolded.take_if(|(unfolded, _)| *unfolded != block)
+    /// Folds the block of an earlier hit once the search has gone on to `block`, unless the user
+    /// has folded it meanwhile.
+    pub fn refold_left_behind(&mut self, block: usize, blocks: &mut [Block]) -> bool {
+        let left = self.unfolded.take_if(|(unfolded, _)| *unfolded != block);
+        let Some((at, fold)) = left else { return false };
+        match blocks.get_mut(at) {
+            Some(block) if block.fold == Fold::Open => {
+                block.set_fold(fold);
+                true
+            }
+            _ => false,
+        }
     }
 
     pub fn is_searching(&self) -> bool {

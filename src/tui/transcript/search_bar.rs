@@ -16,22 +16,17 @@ use crate::text;
 use avocet_core::i18n::{LocalizedText, common, screen};
 
 impl Transcript {
-    /// Opens the search, or its words for editing.
-    pub fn search(&mut self) {
+    /// Searches for the given words; for none, opens the search, or its words for editing.
+    pub fn search(&mut self, words: &str) {
+        let stage = if words.is_empty() { Stage::Typing } else { Stage::Navigating };
         match &mut self.search {
-            Some(search) => search.stage = Stage::Typing,
-            None => self.open_search("", Stage::Typing),
+            Some(search) if words.is_empty() => search.stage = stage,
+            _ => {
+                let top = self.frame.rows.first().copied().unwrap_or_default();
+                let origin = (top.block, top.part);
+                self.search = Some(TranscriptSearch::new(words, stage, origin));
+            }
         }
-    }
-
-    /// Searches for the given words.
-    pub fn search_for(&mut self, words: &str) {
-        self.open_search(words, Stage::Navigating);
-    }
-
-    fn open_search(&mut self, words: &str, stage: Stage) {
-        let top = self.drawn_rows.1.first().copied().unwrap_or_default();
-        self.search = Some(TranscriptSearch::new(words, stage, (top.block, top.part)));
     }
 
     /// The results, while a search is open.
@@ -53,8 +48,12 @@ impl Transcript {
         };
         let words = match keys::action(place, key).or_else(|| keys::action(KeyContext::Search, key))
         {
-            Some(KeyAction::Next) => return self.step_to_hit(true),
-            Some(KeyAction::Previous) => return self.step_to_hit(false),
+            Some(action @ (KeyAction::Next | KeyAction::Previous)) => {
+                if let Some(hit) = search.step(action == KeyAction::Next) {
+                    self.show_hit(hit);
+                }
+                return true;
+            }
             Some(KeyAction::Close) => {
                 self.search = None;
                 return true;
@@ -79,20 +78,13 @@ impl Transcript {
         search.set_query(&words);
     }
 
-    fn step_to_hit(&mut self, forward: bool) -> bool {
-        if let Some(hit) = self.search.as_mut().and_then(|search| search.step(forward)) {
-            self.show_hit(hit);
-        }
-        true
-    }
-
     /// Searches the next slice, and goes to the first hit once it is found.
     pub(super) fn search_next_slice(&mut self, narrower: bool) {
         let Some(search) = &mut self.search else { return };
         if narrower {
             search.restart();
         }
-        let cx = self.row_cache.layout_context();
+        let cx = self.view.row_cache.layout_context();
         if let Some(hit) = search.search_slice(&self.builder.blocks, &cx) {
             self.show_hit(hit);
         }
@@ -101,54 +93,36 @@ impl Transcript {
     /// Unfolds the block of a hit and brings its row into view, a third from the top. The block of
     /// the hit before it is folded again; that of the last one stays open to be read.
     fn show_hit(&mut self, hit: SearchHit) {
-        let has_refolded = self.refold_left_behind(hit.part.0);
-        let Some(block) = self.builder.blocks.get(hit.part.0) else { return };
+        let Some(search) = &mut self.search else { return };
+        let blocks = &mut self.builder.blocks;
+        let has_refolded = search.refold_left_behind(hit.part.0, blocks);
+        let Some(block) = blocks.get(hit.part.0) else { return };
         let is_open = block.fold == Fold::Open || block.is_open().is_none();
         let same = is_open && !has_refolded;
-        if !is_open && let Some(search) = &mut self.search {
+        if !is_open {
             search.note_unfolded(hit.part.0, block.fold);
         }
-        step_groups::unfold(&mut self.builder.blocks, hit.part.0);
-        let Some(block) = self.builder.blocks.get_mut(hit.part.0) else { return };
+        step_groups::unfold(blocks, hit.part.0);
+        let Some(block) = blocks.get_mut(hit.part.0) else { return };
         apply_fold(block, Fold::Open);
-        let rows = self.row_cache.rows(&mut self.builder.blocks, hit.part);
-        let row = self.search.as_ref().and_then(|search| search.row(hit, &rows));
-        let row = blank_rows_before(&self.builder.blocks, hit.part) + row.unwrap_or_default();
+        let row_cache = &mut self.view.row_cache;
+        let row = search.row(hit, &row_cache.rows(blocks, hit.part));
+        let row = blank_rows_before(blocks, hit.part) + row.unwrap_or_default();
         let position = RowPosition { block: hit.part.0, part: hit.part.1, row };
-        let seen = |row_position: &RowPosition| {
-            *row_position <= position && self.drawn_rows.1.last() >= Some(&position)
-        };
-        if !(same && self.drawn_rows.1.first().is_some_and(seen)) {
-            let above = usize::from(self.row_cache.setting.height) / 3;
-            let (top, _) = self.row_cache.up(&mut self.builder.blocks, position, above);
-            self.scroll_to(top);
+        if !(same && self.frame.shows(position)) {
+            let above = usize::from(row_cache.setting.height) / 3;
+            let (top, _) = row_cache.up(blocks, position, above);
+            self.view.scroll_to(blocks, top);
         }
     }
+}
 
-    /// Folds the block of an earlier hit, unless the user has folded it meanwhile.
-    fn refold_left_behind(&mut self, hit: usize) -> bool {
-        let left = self.search.as_mut().and_then(|search| search.left_behind(hit));
-        let Some((at, fold)) = left else { return false };
-        match self.builder.blocks.get_mut(at) {
-            Some(block) if block.fold == Fold::Open => {
-                block.set_fold(fold);
-                true
-            }
-            _ => false,
-        }
-    }
-
+impl SearchStatus<'_> {
     /// Draws the line; returns the position of the cursor.
-    pub fn draw_search(
-        &self,
-        area: Rect,
-        buf: &mut Buffer,
-        cx: &DrawContext<'_>,
-    ) -> Option<Position> {
-        let found = self.search_status()?;
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
         let label = screen::SEARCH_LABEL.text(cx.lang);
-        let count = count(&found).text(cx.lang);
-        let style = if found.total == 0 && !found.has_more && !found.query.is_empty() {
+        let count = count(self).text(cx.lang);
+        let style = if self.total == 0 && !self.has_more && !self.query.is_empty() {
             cx.theme.warn
         } else {
             cx.theme.dim
@@ -156,7 +130,7 @@ impl Transcript {
         let width = usize::from(area.width);
         let from = width.saturating_sub(text::width(&count) + 2);
         let start = text::width(label) + 2;
-        let words = tail(found.query, from.saturating_sub(start + 2));
+        let words = tail(self.query, from.saturating_sub(start + 2));
         let caret = start + text::width(words);
         let line = Line::from(vec![
             Span::styled(label, cx.theme.accent),
@@ -164,7 +138,7 @@ impl Transcript {
         ]);
         draw::line(area, buf, 2, from.saturating_sub(1), &line);
         draw::line(area, buf, from, width, &Line::styled(count, style));
-        let typing = found.stage == Stage::Typing;
+        let typing = self.stage == Stage::Typing;
         typing.then(|| Position { x: area.x + caret as u16, y: area.y })
     }
 }

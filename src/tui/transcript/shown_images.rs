@@ -2,17 +2,11 @@
 
 use std::sync::Arc;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-
 use super::Transcript;
 use super::block::{Block, BlockBody, ShownAttachment, ShownImage};
 use super::builder::TranscriptBuilder;
-use super::viewport::{blank_rows_before, gutter};
 use crate::Millis;
-use crate::picture::{
-    EncodeResult, Graphics, PictureRequest, PlacedPicture, WantedPicture, reserve,
-};
+use crate::picture::EncodeResult;
 use avocet_core::protocol::{AttachmentInfo, Image};
 use avocet_tools::image::is_decodable;
 
@@ -21,72 +15,14 @@ const BYTES: usize = 24 << 20;
 const MAX_IMAGES: usize = 20;
 
 impl Transcript {
-    /// Keeps images, so that they can be shown as pictures.
-    #[must_use]
-    pub fn keeping_images(mut self, keeps: bool) -> Transcript {
-        self.keep_images(keeps);
-        self
-    }
-
-    /// The same for the images that come from now on.
+    /// Keeps images from now on, so that they can be shown as pictures.
     pub fn keep_images(&mut self, keeps: bool) {
         self.builder.keeps_images = keeps;
     }
 
-    /// How pictures are drawn; `None`: there are none.
-    pub fn set_graphics(&mut self, graphics: Option<Graphics>) {
-        self.pictures.set_graphics(graphics);
-    }
-
     /// Finds the pictures that are in view as a whole.
     pub fn place_pictures(&mut self, now: Millis) {
-        let wanted = self.pictures_in_view();
-        self.pictures.want(wanted, now);
-    }
-
-    fn pictures_in_view(&self) -> Vec<WantedPicture> {
-        let area = self.drawn_rows.0;
-        let mut wanted = Vec::new();
-
-        let left = area.x + gutter(usize::from(area.width)) as u16;
-        let mut y = area.y;
-        for (place, rows) in &self.drawn_parts {
-            let blank = blank_rows_before(&self.builder.blocks, (place.block, place.part));
-            for row in place.row..blank + rows.len() {
-                let first = row.checked_sub(blank).and_then(|row| rows.get(row)?.picture);
-                if let Some((nth, size)) = first
-                    && let Some(BlockBody::Attachments(items)) =
-                        self.builder.blocks.get(place.block).map(|block| &block.body)
-                    && let Some(shown) = items.get(nth).and_then(|item| item.image.as_ref())
-                {
-                    let at = Rect { x: left, y, width: size.columns, height: size.rows };
-                    let source = shown.source;
-                    let image = Arc::clone(&shown.image);
-
-                    let wants = WantedPicture { source, image, size, area: at };
-                    wanted.extend((at.intersection(area) == at).then_some(wants));
-                }
-                y = y.saturating_add(1);
-            }
-        }
-        wanted
-    }
-
-    /// Reserves the cells of the pictures that are ready.
-    pub(super) fn draw_pictures(&self, buf: &mut Buffer) -> Vec<PlacedPicture> {
-        let pictures = self.pictures.placed();
-        pictures.iter().for_each(|picture| reserve(picture.area, buf));
-        pictures
-    }
-
-    /// An image in view whose picture is not encoded yet.
-    pub fn next_picture_request(&mut self) -> Option<PictureRequest> {
-        self.pictures.next_request()
-    }
-
-    /// When pictures may be drawn though nothing else changes.
-    pub fn pictures_wakeup(&self) -> Option<Millis> {
-        self.pictures.next_wakeup()
+        self.pictures.want(self.frame.pictures(&self.builder.blocks), now);
     }
 
     /// Takes a picture. An image that cannot be one gives back its rows.

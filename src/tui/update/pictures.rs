@@ -18,7 +18,7 @@ pub(super) fn apply(state: &mut State, input: PictureInput) -> Vec<ScreenEffect>
     match input {
         PictureInput::Reply(reply, measured) => {
             state.display.graphics.handle(reply, measured);
-            state.transcript.set_graphics(state.display.graphics.graphics());
+            state.transcript.pictures.set_graphics(state.display.graphics.graphics());
         }
         PictureInput::Encoded(result) => state.transcript.add_picture(&result),
     }

@@ -20,7 +20,7 @@ fn search_to_the_end(screen: &mut Screen) {
 }
 
 fn find(screen: &mut Screen, words: &str) -> (usize, usize) {
-    screen.transcript.search_for(words);
+    screen.transcript.search(words);
     search_to_the_end(screen);
     hit_position(screen)
 }
@@ -160,7 +160,7 @@ fn keys_go_from_hit_to_hit_and_wrap_around() {
 #[test]
 fn typing_narrows_the_search() {
     let mut screen = long_conversation();
-    screen.transcript.search();
+    screen.transcript.search("");
     for c in "question 1".chars() {
         assert!(press(&mut screen, KeyCode::Char(c)));
     }
@@ -211,7 +211,7 @@ fn a_long_conversation_is_searched_in_slices() {
     let line = "a line of the answer with a needle\n\n";
     screen.apply_all([turn_started("x"), reply_finished(&line.repeat(20_000))]);
     screen.buffer();
-    screen.transcript.search_for("line");
+    screen.transcript.search("line");
     let mut slices = 0;
     while screen.transcript.is_searching() {
         let before = screen.transcript.search_status().unwrap().total;
@@ -227,7 +227,7 @@ fn a_long_conversation_is_searched_in_slices() {
 #[test]
 fn an_empty_query_finds_nothing() {
     let mut screen = long_conversation();
-    screen.transcript.search();
+    screen.transcript.search("");
     search_to_the_end(&mut screen);
     assert_eq!(hit_position(&screen), (0, 0));
     press(&mut screen, KeyCode::Enter);

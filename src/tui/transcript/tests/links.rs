@@ -1,5 +1,7 @@
 //! Links on the screen, their addresses for the terminal, and the times of events.
 
+use ratatui::style::Style;
+
 use super::*;
 use crate::transcript::Hyperlink;
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use ratatui::style::Style;
+
 use super::*;
 use crate::picture::{CellSize, EncodeResult, EncodedPicture, PlacedPicture, sample};
 use crate::transcript::Overlays;
@@ -21,8 +23,9 @@ fn attached(image: Image) -> [Event; 2] {
 
 fn screen(image: Image, after: &str) -> Screen {
     let mut screen = Screen::new(80, 12);
-    screen.transcript = Transcript::default().keeping_images(true);
-    screen.transcript.set_graphics(Some(sample::kitty(CELL)));
+    screen.transcript = Transcript::default();
+    screen.transcript.keep_images(true);
+    screen.transcript.pictures.set_graphics(Some(sample::kitty(CELL)));
     screen.apply_all(attached(image).into_iter().chain([reply_finished(after)]));
     screen
 }
@@ -47,7 +50,7 @@ fn frame(screen: &mut Screen) -> (Buffer, Overlays) {
 /// The frame once all pictures in view are encoded.
 fn whole_frame(screen: &mut Screen) -> (Buffer, Vec<PlacedPicture>) {
     frame(screen);
-    while let Some(request) = screen.transcript.next_picture_request() {
+    while let Some(request) = screen.transcript.pictures.next_request() {
         let protocol = request.protocol;
         let picture =
             EncodedPicture::new(&request.image, request.size, protocol, request.id).map(Arc::new);
@@ -117,7 +120,7 @@ fn a_picture_that_is_partly_out_of_view_is_not_drawn_and_comes_back_as_it_was() 
     screen.transcript.scroll(Scroll::Top);
     let (_, overlays) = frame(&mut screen);
     assert_eq!(overlays.pictures[0].picture.id, id);
-    assert!(screen.transcript.next_picture_request().is_none(), "nothing is encoded again");
+    assert!(screen.transcript.pictures.next_request().is_none(), "nothing is encoded again");
     // Too low a screen for it.
     screen.height = top.y + top.height - 1;
     screen.transcript.scroll(Scroll::Top);

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::transcript::scroll_view::UNSEEN;
 use avocet_core::i18n::common;
 use avocet_core::protocol::Notice;
 
@@ -261,7 +262,11 @@ fn only_visible_parts_are_kept_in_rows() {
         screen.transcript.scroll(by);
         screen.rows();
         screen.rows();
-        assert!(screen.transcript.row_cache.len() < 60, "{}", screen.transcript.row_cache.len());
+        assert!(
+            screen.transcript.view.row_cache.len() < 60,
+            "{}",
+            screen.transcript.view.row_cache.len()
+        );
     }
 }
 
@@ -341,7 +346,7 @@ proptest! {
                 prop_assert!(!cell.symbol().chars().any(moves));
             }
             for block in &screen.transcript.builder.blocks {
-                let cx = screen.transcript.row_cache.layout_context();
+                let cx = screen.transcript.view.row_cache.layout_context();
                 for part in 0..block.parts() {
                     for line in block.layout(part, &cx) {
                         prop_assert!(line.width() <= cx.width, "{} > {}: {line:?}", line.width(), cx.width);

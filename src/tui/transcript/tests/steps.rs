@@ -64,7 +64,7 @@ fn a_run_of_steps_unfolds_by_mouse_by_key_and_by_search() {
 
     let mut screen = explored();
     screen.text();
-    screen.transcript.search_for("needle");
+    screen.transcript.search("needle");
     let text = (0..20).map(|_| screen.text()).last().expect("a frame");
     assert!(text.contains("needle in the output"), "{text}");
 }

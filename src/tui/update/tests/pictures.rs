@@ -29,7 +29,7 @@ fn pictures(state: &mut State) -> usize {
             .draw(|frame| count = draw_frame(state, frame, 10_000).pictures.len())
             .map(drop);
         frame.expect("a frame");
-        let Some(request) = state.transcript.next_picture_request() else { return count };
+        let Some(request) = state.transcript.pictures.next_request() else { return count };
         let protocol = request.protocol;
         let picture = EncodedPicture::new(&request.image, request.size, protocol, request.id);
         let picture = picture.map(Arc::new);
