@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::writer::merge_text;
+use super::writer::pending::merge_text;
 use super::*;
 use avocet_core::i18n::store as phrases;
 use avocet_core::protocol::{

@@ -4,7 +4,6 @@
 //! A write error loses nothing: rows wait in memory, the error is reported once, and they are tried
 //! again before each later row. Not here: the thread (`recorder`).
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,7 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::busy::set_patience;
-use super::event_row::{EventRow, RowKind};
+use super::event_row::RowKind;
 use super::read::{SessionChoices, SessionRecord};
 use super::shared::{Hurry, OpenDatabase, SharedDatabase};
 use super::write::{PendingParts, SessionHeader, now};
@@ -21,23 +20,15 @@ use avocet_core::i18n::{Localize, LocalizedText, store as phrases};
 use avocet_core::protocol::Event;
 use avocet_safety::redact::Redactor;
 
-/// The maximum size of rows that wait for a disk, in bytes; beyond it the oldest are lost.
-const WAITING: usize = 32 << 20;
-/// How long a disk is left alone after an error.
-const AGAIN: Duration = Duration::from_secs(2);
-/// How long growing text may wait to be written.
-const GROWING: Duration = Duration::from_millis(100);
-/// How many characters of a growing word may be written: the start of a secret, but not enough of
-/// one.
-const BEGUN: usize = 12;
-/// A word longer than this is not a secret.
-const MAX_LENGTH: usize = 4096;
 /// The maximum size of a turn that is looked up, in bytes.
 const PART: usize = 4 << 20;
 /// The maximum size of the history that a session resumes with, in bytes.
 const HISTORY: usize = 1 << 20;
 
 mod asked;
+pub(super) mod pending;
+
+use pending::{MAX_LENGTH, PendingRows};
 
 /// Whether anything is written.
 #[derive(Debug)]
@@ -66,7 +57,6 @@ pub struct Resumed {
 #[derive(Debug)]
 pub struct SessionWriter {
     store: Store,
-    redactor: Arc<Redactor>,
     errors: UnboundedSender<SavingError>,
     file: SharedDatabase,
     /// The file that `key` is of; zero before it was open.
@@ -82,9 +72,6 @@ pub struct SessionWriter {
     /// Events before the session began; they follow the start of its first turn.
     early_events: Vec<Event>,
     write_lock: WriteLock,
-    growing: Option<(Event, Instant)>,
-    /// Since when rows wait that are written together with the next ones.
-    deferred: Option<Instant>,
     pending: PendingRows,
     parts: PendingParts,
     last_try: LastTry,
@@ -101,17 +88,6 @@ enum LastTry {
     OnlyLooked,
 }
 
-/// Rows that are not in the file yet.
-#[derive(Debug, Default)]
-struct PendingRows {
-    rows: VecDeque<EventRow>,
-    bytes: usize,
-    /// When the disk last failed.
-    failed_at: Option<Instant>,
-    /// Why, as it was reported.
-    failure: Option<LocalizedText>,
-}
-
 impl SessionWriter {
     pub fn new(
         store: Store,
@@ -124,7 +100,6 @@ impl SessionWriter {
             if store.is_persistent() { store.shared.clone() } else { SharedDatabase::default() };
         SessionWriter {
             store,
-            redactor,
             errors: faults,
             file,
             known_file: 0,
@@ -135,9 +110,7 @@ impl SessionWriter {
             has_begun: false,
             early_events: Vec::new(),
             write_lock: WriteLock::Writable(None),
-            growing: None,
-            deferred: None,
-            pending: PendingRows::default(),
+            pending: PendingRows::new(redactor),
             parts: PendingParts::default(),
             last_try: LastTry::Worked,
             closing: CancellationToken::new(),
@@ -170,12 +143,12 @@ impl SessionWriter {
         }
         self.has_begun = true;
         if event.is_growing_text() {
-            return self.append_growing(event);
+            return self.pending.append_growing(event);
         }
-        self.flush_growing(None);
-        self.push(&event);
+        self.pending.flush_growing(None);
+        self.pending.push(&event);
         for event in std::mem::take(&mut self.early_events) {
-            self.push(&event);
+            self.pending.push(&event);
         }
     }
 
@@ -183,7 +156,7 @@ impl SessionWriter {
     pub fn record_later(&mut self, event: Event) {
         self.record(event);
         if !self.pending.rows.is_empty() {
-            self.deferred.get_or_insert_with(Instant::now);
+            self.pending.deferred.get_or_insert_with(Instant::now);
         }
     }
 
@@ -197,18 +170,15 @@ impl SessionWriter {
 
     /// Writes the waiting rows. Returns true if something important is among them.
     pub fn flush(&mut self) -> bool {
-        self.deferred = None;
+        self.pending.deferred = None;
         let grave = self.pending.rows.iter().any(|row| row.kind.needs_sync());
-        if self.pending.rows.is_empty() || self.is_backing_off() {
+        if self.pending.rows.is_empty() || self.pending.is_backing_off() {
             return false;
         }
         match self.write() {
             Ok(()) => {
                 self.last_try = LastTry::Worked;
-                self.pending.rows.clear();
-                self.pending.bytes = 0;
-                self.pending.failed_at = None;
-                if self.pending.failure.take().is_some() {
+                if self.pending.was_written() {
                     self.report(SavingError::SavedAgain);
                 }
                 if grave {
@@ -232,16 +202,13 @@ impl SessionWriter {
 
     /// The latest time to write growing text, and the time to try a failed disk again.
     pub fn next_deadline(&self) -> Option<Instant> {
-        let grown = self.growing.as_ref().map(|(_, since)| *since);
-        let later = grown.into_iter().chain(self.deferred).map(|since| since + GROWING);
-        let again = self.pending.failed_at.filter(|_| !self.pending.rows.is_empty());
-        later.chain(again.map(|failed| failed + AGAIN)).min()
+        self.pending.next_deadline()
     }
 
     /// Takes text that has grown for long enough, and tries failed rows again. Returns true if
     /// something important was among them.
     pub fn tick(&mut self) -> bool {
-        self.flush_growing(Some(MAX_LENGTH));
+        self.pending.flush_growing(Some(MAX_LENGTH));
         self.flush()
     }
 
@@ -255,10 +222,8 @@ impl SessionWriter {
 
     /// The end: one more try, whenever the last one was.
     pub fn close(&mut self) {
-        self.flush_growing(None);
-        if let Some(failed) = &mut self.pending.failed_at {
-            *failed = failed.checked_sub(AGAIN).unwrap_or(*failed);
-        }
+        self.pending.flush_growing(None);
+        self.pending.end_back_off();
         self.flush();
         // The next window that opens the session may write at once.
         if self.pending.rows.is_empty() {
@@ -268,53 +233,6 @@ impl SessionWriter {
             if let WriteLock::Writable(lock) = &mut self.write_lock {
                 *lock = None;
             }
-        }
-    }
-
-    fn append_growing(&mut self, event: Event) {
-        let event = match self.growing.take() {
-            None => (event, Instant::now()),
-            Some((mut earlier, since)) => match merge_text(&mut earlier, event) {
-                None => (earlier, since),
-                Some(later) => {
-                    self.push(&earlier);
-                    (later, Instant::now())
-                }
-            },
-        };
-        self.growing = Some(event);
-    }
-
-    /// Turns the grown text into a row. With `held`, a word at its end that might be the start of a
-    /// secret is held back until it is complete.
-    fn flush_growing(&mut self, held: Option<usize>) {
-        let Some((mut event, _)) = self.growing.take() else { return };
-        if let Some(most) = held
-            && let Some(text) = growing_text(&mut event)
-        {
-            let word = text.len() - unfinished_token_len(text);
-            if text.len() - word > BEGUN && text.len() - word < most {
-                let rest = text.split_off(word);
-                let mut later = event.clone();
-                if let Some(text) = growing_text(&mut later) {
-                    *text = rest;
-                }
-                self.growing = Some((later, Instant::now()));
-            }
-        }
-        if growing_text(&mut event).is_some_and(|text| !text.is_empty()) {
-            self.push(&event);
-        }
-    }
-
-    fn push(&mut self, event: &Event) {
-        let Some(row) = EventRow::new(event, now(), &self.redactor) else { return };
-        self.pending.bytes += row.weight();
-        self.pending.rows.push_back(row);
-        while self.pending.bytes > WAITING
-            && let Some(lost) = self.pending.rows.pop_front()
-        {
-            self.pending.bytes -= lost.weight();
         }
     }
 
@@ -426,10 +344,6 @@ impl SessionWriter {
         }
     }
 
-    fn is_backing_off(&self) -> bool {
-        self.pending.failed_at.is_some_and(|failed| failed.elapsed() < AGAIN)
-    }
-
     fn record_failure(&mut self, error: StoreError) {
         let only_looked = error.is_busy() && self.last_try == LastTry::OnlyLooked;
         self.last_try = LastTry::Failed;
@@ -477,37 +391,4 @@ impl Drop for SessionWriter {
     fn drop(&mut self) {
         self.leave();
     }
-}
-
-/// Joins text of one kind; returns text of another kind.
-pub(super) fn merge_text(event: &mut Event, later: Event) -> Option<Event> {
-    match (event, later) {
-        (Event::Delta { text }, Event::Delta { text: more })
-        | (Event::ReasoningDelta { text }, Event::ReasoningDelta { text: more }) => {
-            text.push_str(&more);
-            None
-        }
-        (Event::StepOutput { id, text }, Event::StepOutput { id: same, text: more })
-            if *id == same =>
-        {
-            text.push_str(&more);
-            None
-        }
-        (_, later) => Some(later),
-    }
-}
-
-fn growing_text(event: &mut Event) -> Option<&mut String> {
-    match event {
-        Event::Delta { text } | Event::ReasoningDelta { text } | Event::StepOutput { text, .. } => {
-            Some(text)
-        }
-        _ => None,
-    }
-}
-
-/// The number of bytes at the end of a text that may continue as one token.
-fn unfinished_token_len(text: &str) -> usize {
-    let token = |c: char| c.is_ascii_alphanumeric() || "_-./+=:~@%".contains(c);
-    text.chars().rev().take_while(|c| token(*c)).count()
 }

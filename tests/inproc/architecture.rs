@@ -100,7 +100,6 @@ const LARGE_TYPES: &[(&str, usize, usize)] = &[
     ("session::state::Session", 219, 33),
     ("session::turn_context::TurnContext", 2, 27),
     ("session::turn_scope::TurnScope", 80, 22),
-    ("store::writer::SessionWriter", 44, 18),
 ];
 
 /// The circles of files by the first of each, and how many files it has: what a parent names of its

@@ -1,7 +1,7 @@
 //! The requests to an open session: look up, resume, and change the session as a whole. All waiting
 //! rows are written first.
 
-use super::{HISTORY, PART, PendingRows, Resumed, SessionHeader, SessionWriter, WriteLock, now};
+use super::{HISTORY, PART, Resumed, SessionHeader, SessionWriter, WriteLock, now};
 use crate::event_row::{self, EventRow};
 use crate::read::SessionRecord;
 use crate::write::PendingParts;
@@ -15,7 +15,7 @@ impl SessionWriter {
         &mut self,
         ask: impl Fn(&mut Database) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.flush_growing(None);
+        self.pending.flush_growing(None);
         self.flush();
         self.with_file_repaired(|_, disk| ask(disk))
     }
@@ -25,7 +25,7 @@ impl SessionWriter {
         &mut self,
         ask: impl Fn(&mut Database, i64) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.flush_growing(None);
+        self.pending.flush_growing(None);
         self.flush();
         self.with_file_repaired(|writer, disk| match writer.key {
             Some(key) => ask(disk, key),
@@ -66,7 +66,7 @@ impl SessionWriter {
     /// events, about this many at most.
     pub fn resume(&mut self, id: Option<&str>, most: usize) -> Result<Resumed, StoreError> {
         let folder = self.header.folder.clone();
-        self.flush_growing(None);
+        self.pending.flush_growing(None);
         self.flush();
         let (lock, parts, mut resumed) = self.with_file_repaired(|writer, disk| {
             let known = match id {
@@ -133,10 +133,9 @@ impl SessionWriter {
     /// The next events belong to a new session. Rows of this one that could not be written are
     /// dropped.
     pub fn switch_session(&mut self, header: SessionHeader) {
-        self.flush_growing(None);
+        self.pending.flush_growing(None);
         self.flush();
-        let failed = self.pending.failed_at.filter(|_| !self.pending.rows.is_empty());
-        self.pending = PendingRows { failed_at: failed, ..PendingRows::default() };
+        self.pending.clear();
         self.become_session(header, None);
         self.has_begun = false;
         self.early_events.clear();
@@ -168,7 +167,7 @@ impl SessionWriter {
             // An image is no text: a part of it that looks like a secret would be lost.
             let mut images = Vec::new();
             each_image(&mut value, &mut |data| images.push(std::mem::take(data)));
-            self.redactor.mask_value(&mut value);
+            self.pending.redactor.mask_value(&mut value);
             let mut images = images.into_iter();
             each_image(&mut value, &mut |data| *data = images.next().unwrap_or_default());
             value.to_string()
@@ -200,7 +199,8 @@ impl SessionWriter {
         event: &Event,
         events: &[Event],
     ) -> Result<(String, Vec<Remembered>), StoreError> {
-        let rows = events.iter().filter_map(|event| EventRow::new(event, now(), &self.redactor));
+        let rows =
+            events.iter().filter_map(|event| EventRow::new(event, now(), &self.pending.redactor));
         let rows: Vec<EventRow> = rows.collect();
         let text = self.change_session(|disk, key| disk.rewind(key, turn, Some(event), &rows))?;
         let history = self.with_session(|disk, key| disk.history(key, HISTORY))?;
@@ -222,7 +222,7 @@ impl SessionWriter {
 
     /// Names the session; before it has begun, the name waits for that.
     pub fn rename(&mut self, title: &str) -> Result<String, StoreError> {
-        let title = event_row::first_line(&self.redactor.mask(title), 120);
+        let title = event_row::first_line(&self.pending.redactor.mask(title), 120);
         match self.key {
             Some(_) => self.change_session(|disk, key| disk.rename(key, &title))?,
             None => self.header.title = Some(title.clone()),
