@@ -190,7 +190,9 @@ fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
         RunMode::Plugin(plugin) => plugins::run_subcommand(&startup, plugin, json),
         RunMode::Mcp(command) => mcp_command::run_subcommand(&startup, command, json),
         RunMode::Gateway(command) => gateway::run_subcommand(startup, options, &command, json),
-        RunMode::Acp => acp::run(startup, options),
+        RunMode::Acp => acp::run(startup, options, acp::ServedProtocol::Acp),
+        RunMode::Serve { schema: true } => subcommands::serve_schema(&startup),
+        RunMode::Serve { schema: false } => acp::run(startup, options, acp::ServedProtocol::Ops),
         RunMode::Doctor => subcommands::doctor(&startup, json),
         RunMode::Completions(shell) => subcommands::completions(&startup, shell),
         RunMode::Man { dir } => subcommands::manual(&startup, dir.as_deref()),
@@ -211,6 +213,7 @@ fn needs_threads(mode: &RunMode) -> bool {
         | RunMode::Extension { .. }
         | RunMode::Gateway(GatewayCommand::Run { .. })
         | RunMode::Acp
+        | RunMode::Serve { schema: false }
         | RunMode::Mcp(_)
         | RunMode::Doctor => true,
         RunMode::Session(_)
@@ -221,6 +224,7 @@ fn needs_threads(mode: &RunMode) -> bool {
         | RunMode::Config(_)
         | RunMode::Plugin(_)
         | RunMode::Gateway(_)
+        | RunMode::Serve { schema: true }
         | RunMode::Completions(_)
         | RunMode::Man { .. } => false,
     }

@@ -37,11 +37,11 @@ use avocet_session::Rescue;
 use avocet_store::Listed;
 
 /// Sessions that are open at once.
-const MAX_SESSIONS: usize = 32;
+pub(super) const MAX_SESSIONS: usize = 32;
 /// Saved sessions in one answer.
 const PAGE: usize = 50;
 /// How long the last messages may take when the program ends.
-const LAST_WRITE_TIMEOUT: Duration = Duration::from_secs(1);
+pub(super) const LAST_WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 struct AcpServer {
     services: Arc<EditorServices>,

@@ -230,8 +230,11 @@ impl MessageSender {
 
     pub async fn update(&self, session: &SessionId, update: SessionUpdate) {
         let params = SessionNotification::new(session.clone(), update);
-        let method = CLIENT_METHOD_NAMES.session_update;
-        self.send(&Call { jsonrpc: "2.0", id: None, method, params: &params }).await;
+        self.notify(CLIENT_METHOD_NAMES.session_update, &params).await;
+    }
+
+    pub async fn notify(&self, method: &str, params: &impl Serialize) {
+        self.send(&Call { jsonrpc: "2.0", id: None, method, params }).await;
     }
 
     pub async fn request(&self, id: &str, method: &str, params: &impl Serialize) {

@@ -1,4 +1,5 @@
-//! `avocet acp`: the sessions of an editor, each in the folder that it names.
+//! `avocet acp` and `avocet serve`: the sessions of an editor or a program, each in the folder that
+//! it names.
 
 use std::io;
 use std::path::Path;
@@ -11,6 +12,7 @@ use super::session_builder;
 use super::startup::Startup;
 use super::step_runner::SessionPurpose;
 use crate::cli::{Exit, output};
+use avocet_acp::op_server::serve_ops;
 use avocet_acp::serve::serve;
 use avocet_acp::services::{EditorRequest, EditorServices};
 use avocet_core::i18n::{Localize as _, LocalizedText, cli as phrases};
@@ -19,7 +21,16 @@ use avocet_session::SessionConfig;
 use avocet_session::persistence::{Replay, ResumeTarget};
 use avocet_store::{Database, Listed, StoreError};
 
-pub fn run(startup: Startup, options: GivenOptions) -> Exit {
+/// What is spoken with the other program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServedProtocol {
+    /// The Agent Client Protocol.
+    Acp,
+    /// Ops and events.
+    Ops,
+}
+
+pub fn run(startup: Startup, options: GivenOptions, protocol: ServedProtocol) -> Exit {
     startup.report_problems();
     let runtime = match runtime() {
         Ok(runtime) => runtime,
@@ -29,7 +40,13 @@ pub fn run(startup: Startup, options: GivenOptions) -> Exit {
     let served = runtime.block_on(async {
         let mut signals = signals::listen_ending();
         let leaving = startup.shared.leaving.clone();
-        let served = serve(io::stdin(), output::stdout(), services(&startup, options));
+        let services = services(&startup, options);
+        let served = async {
+            match protocol {
+                ServedProtocol::Acp => serve(io::stdin(), output::stdout(), services).await,
+                ServedProtocol::Ops => serve_ops(io::stdin(), output::stdout(), services).await,
+            }
+        };
         tokio::pin!(served);
         tokio::select! {
             rescues = &mut served => (rescues, Exit::Done),

@@ -353,6 +353,13 @@ pub fn completions(startup: &Startup, shell: CompletionShell) -> Exit {
     exit_after_writing(startup, done)
 }
 
+/// `serve --schema`.
+pub fn serve_schema(startup: &Startup) -> Exit {
+    let schema = include_str!("../../assets/sdk/openrpc.json").to_owned();
+    let done = messages::write_text(&mut output::stdout(), schema);
+    exit_after_writing(startup, done)
+}
+
 /// `man`, and `man --dir FOLDER`.
 pub fn manual(startup: &Startup, folder: Option<&Path>) -> Exit {
     let Some(folder) = folder else {

@@ -195,6 +195,16 @@ The key goes into the system's keyring, or into a file that only you can read wh
     /// Serve an editor over the Agent Client Protocol, on standard input and output.
     #[command(after_help = "Example:\n  avocet help acp")]
     Acp,
+    /// Serve a program: ops in, events out, as JSON-RPC on standard input and output.
+    #[command(after_help = "Example:\n  avocet serve --schema")]
+    Serve {
+        /// On standard input and output.
+        #[arg(long, required_unless_present = "schema")]
+        stdio: bool,
+        /// Print what the messages say, as an OpenRPC document.
+        #[arg(long)]
+        schema: bool,
+    },
     /// Check settings, model and terminal.
     #[command(after_help = "Example:\n  avocet doctor --json")]
     Doctor,
@@ -365,6 +375,9 @@ pub enum RunMode {
     Mcp(McpCommand),
     Gateway(GatewayCommand),
     Acp,
+    Serve {
+        schema: bool,
+    },
     Doctor,
     Completions(CompletionShell),
     Man {
@@ -526,15 +539,7 @@ impl Cli {
             Some(Sub::Logout { provider }) => return Ok(RunMode::Logout { provider }),
             Some(Sub::Agents(sub)) => return Ok(extension_mode(sub)),
             Some(Sub::Bot(sub)) => return Ok(extension_mode(sub)),
-            Some(Sub::Command(sub)) => {
-                return Ok(match sub.template() {
-                    Some((name, args, then)) => {
-                        let (name, piped) = (name.to_owned(), !terminals.stdin);
-                        RunMode::Template { name, args, then, bot: given_bot, piped }
-                    }
-                    None => extension_mode(sub),
-                });
-            }
+            Some(Sub::Command(sub)) => return Ok(command_mode(sub, given_bot, terminals)),
             Some(Sub::Skill(sub)) => return Ok(extension_mode(sub)),
             Some(Sub::InitHome) => return Ok(RunMode::InitHome),
             Some(Sub::Config(config)) => return Ok(RunMode::Config(config)),
@@ -542,6 +547,7 @@ impl Cli {
             Some(Sub::Mcp(command)) => return Ok(RunMode::Mcp(command)),
             Some(Sub::Gateway(gateway)) => return Ok(RunMode::Gateway(gateway)),
             Some(Sub::Acp) => return Ok(RunMode::Acp),
+            Some(Sub::Serve { schema, .. }) => return Ok(RunMode::Serve { schema }),
             Some(Sub::Doctor) => return Ok(RunMode::Doctor),
             Some(Sub::Completions { shell }) => return Ok(RunMode::Completions(shell)),
             Some(Sub::Man { dir }) => return Ok(RunMode::Man { dir }),
@@ -560,6 +566,16 @@ impl Cli {
         } else {
             RunMode::Screen { prompt, bot }
         })
+    }
+}
+
+fn command_mode(sub: CommandSub, bot: Option<String>, terminals: Terminals) -> RunMode {
+    match sub.template() {
+        Some((name, args, then)) => {
+            let (name, piped) = (name.to_owned(), !terminals.stdin);
+            RunMode::Template { name, args, then, bot, piped }
+        }
+        None => extension_mode(sub),
     }
 }
 

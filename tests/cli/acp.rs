@@ -15,7 +15,7 @@ use crate::support::wait::{PATIENCE, wait_until};
 
 pub(super) const DONE: &str = r#"{"type":"chat","message":"All done.","data":{"format":"plain"}}"#;
 
-fn write_file(path: &str) -> String {
+pub(super) fn write_file(path: &str) -> String {
     let input = json!({ "path": path, "content": "new\n" });
     let data = json!({ "cwd": null, "commands": [{ "tool": "file.write", "input": input }],
         "expected_effect": "" });
@@ -34,8 +34,13 @@ pub(super) struct AcpClient {
 }
 
 impl AcpClient {
-    fn start(bench: &TestDir, args: &[&str]) -> AcpClient {
-        let mut command = bench.command(&[args, &["acp"]].concat());
+    /// Another program, which takes ops and events as they are.
+    pub(super) fn program(bench: &TestDir, args: &[&str]) -> AcpClient {
+        AcpClient::start(bench, args, &["serve", "--stdio"])
+    }
+
+    fn start(bench: &TestDir, args: &[&str], subcommand: &[&str]) -> AcpClient {
+        let mut command = bench.command(&[args, subcommand].concat());
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -64,11 +69,11 @@ impl AcpClient {
     }
 
     pub(super) fn scripted(bench: &TestDir, replies: &[&str]) -> AcpClient {
-        AcpClient::start(bench, &["--model", &bench.script(replies)])
+        AcpClient::start(bench, &["--model", &bench.script(replies)], &["acp"])
     }
 
     pub(super) fn served(bench: &TestDir, server: &Server) -> AcpClient {
-        AcpClient::start(bench, &["--base-url", &server.base_url(), "--model", "own"])
+        AcpClient::start(bench, &["--base-url", &server.base_url(), "--model", "own"], &["acp"])
     }
 
     pub(super) fn raw(&mut self, line: &[u8]) {

@@ -46,6 +46,7 @@ mod script_help;
 mod script_lsp;
 #[cfg(target_os = "linux")]
 mod secrets;
+mod serve;
 mod server_facts;
 mod stream_faults;
 #[cfg(target_os = "linux")]

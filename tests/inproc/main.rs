@@ -57,4 +57,5 @@ mod subagents;
 mod test_targets;
 mod two_windows;
 mod wire;
+mod wire_schema;
 mod worktrees;

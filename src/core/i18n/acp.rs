@@ -11,6 +11,7 @@ words! { "acp":
     ONE_PROMPT: "A prompt is running in this session. Wait for its end, or cancel it.", "此会话中已有一条消息在处理。请等待其结束，或取消它。";
     NOT_HERE: "`/{name}` does not work in an editor.", "`/{name}` 不能在编辑器中使用。";
     NO_AUDIO: "Avocet takes text, images and files, and no sound.", "Avocet 接受文字、图片和文件，不接受声音。";
+    NO_OP: "There is no op `{name}`, or its fields are wrong. See `avocet serve --schema`.", "没有操作 `{name}`，或其字段有误。参见 `avocet serve --schema`。";
     NO_PROMPT: "The prompt is empty.", "消息为空。";
     ONLY_CHOICES: "The editor can show choices only. Ask with choices, or ask in a message.", "编辑器只能显示选项。请提供选项，或在消息中提问。";
 }

@@ -49,6 +49,7 @@ pub const TOPICS: &[ManualTopic] = &[
     topic!("gateways", ["gateway", "telegram", "slack", "discord"]),
     topic!("acp", ["editors", "zed", "neovim", "jetbrains"]),
     topic!("headless", ["json"]),
+    topic!("serve", ["sdk", "api"]),
     topic!("files", ["folders"]),
     topic!("development", []),
 ];
