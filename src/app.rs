@@ -89,7 +89,7 @@ mod user_themes;
 mod worktree;
 
 use connect::ScreenSetup;
-use headless::{HeadlessInput, HeadlessOptions};
+use headless::{HeadlessForm, HeadlessInput, HeadlessOptions};
 use runtime::{LEAVING, runtime, screen_runtime, wait_for_session};
 use startup::Startup;
 
@@ -137,7 +137,8 @@ pub fn entry() -> ExitCode {
 }
 
 fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
-    let (json, yes, schema) = (cli.run.json, cli.run.yes, cli.run.output_schema.clone());
+    let (json, yes) = (cli.run.json, cli.run.yes);
+    let form = HeadlessForm::new(&cli);
     let linear = cli.look.linear;
     let (approved, options) = (cli.approval_flags(), cli.settings());
     let take = match cli.resume_choice() {
@@ -159,14 +160,12 @@ fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
         }
         RunMode::Screen { prompt, bot } => run_screen(startup, prompt, bot.as_deref(), (take, yes)),
         RunMode::Print { prompt, bot, piped } => {
-            let message = HeadlessInput::Message { prompt, piped };
-            HeadlessOptions { input: message, bot, json, approved, schema, resume: take }
-                .run(startup)
+            let input = HeadlessInput::Message { prompt, piped };
+            HeadlessOptions { input, bot, form, resume: take }.run(startup)
         }
         RunMode::Template { name, args, then, bot, piped } => {
-            let command = HeadlessInput::Command { name, args, then, piped };
-            HeadlessOptions { input: command, bot, json, approved, schema, resume: take }
-                .run(startup)
+            let input = HeadlessInput::Command { name, args, then, piped };
+            HeadlessOptions { input, bot, form, resume: take }.run(startup)
         }
         RunMode::Session(session) => subcommands::session(&startup, &session, json),
         RunMode::Script(script) => scripts::run_script(startup, &script, json, approved),

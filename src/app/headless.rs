@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::runtime::{Unsaved, runtime, shutdown_timeout, wait_for_session};
 use super::startup::{self, Startup};
 use super::{session_builder, step_runner, subcommands};
-use crate::cli::args::{ApprovalFlags, ResumeChoice};
+use crate::cli::args::{ApprovalFlags, Cli, InputFormat, ResumeChoice};
 use crate::cli::extensions::args::AfterFill;
 use crate::cli::headless::Options;
-use crate::cli::print::{self, PrintChannels};
+use crate::cli::print::{self, PrintChannels, PrintTurns};
 use crate::cli::schema::Schema;
-use crate::cli::{Exit, input, messages, output};
+use crate::cli::{Exit, input, message_stream, messages, output};
 use avocet_config::extensions::{ExtensionFileKind, ExtensionLibrary, expand};
 use avocet_config::{ConfigDiagnostic, ConfigError};
 use avocet_core::i18n::{
@@ -32,11 +32,29 @@ use avocet_session::{self as session, SessionConfig};
 pub struct HeadlessOptions {
     pub input: HeadlessInput,
     pub bot: Option<String>,
-    pub json: bool,
-    pub approved: ApprovalFlags,
-    pub schema: Option<PathBuf>,
+    pub form: HeadlessForm,
     /// A saved conversation to continue.
     pub resume: Option<ResumeChoice>,
+}
+
+/// What goes in and out, and what is approved in advance.
+pub struct HeadlessForm {
+    json: bool,
+    /// Where the messages after the first one come from.
+    input_format: InputFormat,
+    approved: ApprovalFlags,
+    schema: Option<PathBuf>,
+}
+
+impl HeadlessForm {
+    pub fn new(cli: &Cli) -> HeadlessForm {
+        HeadlessForm {
+            json: cli.run.json,
+            input_format: cli.run.input_format,
+            approved: cli.approval_flags(),
+            schema: cli.run.output_schema.clone(),
+        }
+    }
 }
 
 /// The input of the turn.
@@ -59,20 +77,23 @@ impl HeadlessOptions {
 
     /// What the turn needs. What is wrong with the command line is said before that there is no
     /// model.
-    fn prepare(&self, startup: &Startup) -> Result<(Op, Option<Schema>, SessionConfig), Exit> {
+    fn prepare(
+        &self,
+        startup: &Startup,
+    ) -> Result<(Option<Op>, Option<Schema>, SessionConfig), Exit> {
         let op = self.first_op(startup)?;
-        let schema = self.schema.as_deref().map(Schema::read).transpose();
+        let schema = self.form.schema.as_deref().map(Schema::read).transpose();
         let schema = schema
             .map_err(|error| startup.fail(&Notice::error(error.localized()), Exit::WrongUse))?;
         let surface = match op {
-            Op::Turn(TurnOp::Render { .. }) => step_runner::SessionPurpose::Render,
+            Some(Op::Turn(TurnOp::Render { .. })) => step_runner::SessionPurpose::Render,
             _ => step_runner::SessionPurpose::Print,
         };
         let built = session_builder::build(startup, self.bot.as_deref(), surface);
         let mut built = built.map_err(|failure| startup.fail(&failure.notice, failure.exit))?;
         built.persona.answer_schema =
             schema.as_ref().map(|schema| Arc::new(schema.value().clone()));
-        let op = needs_model(op, startup)?;
+        let op = op.map(|op| needs_model(op, startup)).transpose()?;
         if let Some(take) = &self.resume {
             let id = subcommands::session_to_resume(startup, take)
                 .map_err(|why| startup.fail(&why.0, why.1))?;
@@ -84,24 +105,32 @@ impl HeadlessOptions {
     fn run_turn(
         self,
         startup: &Startup,
-        op: Op,
+        op: Option<Op>,
         schema: Option<Schema>,
         config: SessionConfig,
     ) -> Exit {
         let out_is_terminal = output::stdout().is_terminal();
         let asks = io::stdin().is_terminal() && output::stderr().is_terminal();
         let options = Options {
-            json: self.json,
-            approved: self.approved,
+            json: self.form.json,
+            approved: self.form.approved,
             has_user: asks,
             schema,
             printer: startup.printer(),
             clean: if out_is_terminal { startup::clean } else { str::to_owned },
             secrets: Arc::clone(&config.security.redactor),
         };
-        let runtime = match runtime() {
-            Ok(runtime) => runtime,
-            Err(error) => return startup.fail_io(&error),
+        let later = match self.form.input_format {
+            // There are none.
+            InputFormat::Text => Ok(tokio::sync::mpsc::channel(1).1),
+            InputFormat::StreamJson => message_stream::read(io::stdin()),
+        };
+        let (runtime, later) = match (runtime(), later) {
+            (Ok(runtime), Ok(later)) => (runtime, later),
+            (Err(error), _) | (_, Err(error)) => return startup.fail_io(&error),
+        };
+        let op_of = |text: &str| {
+            message_op(startup, Some(text), false).and_then(|op| needs_model(op, startup))
         };
         let (exit, farewell) = runtime.block_on(async {
             let handle = session::start(config);
@@ -114,7 +143,8 @@ impl HeadlessOptions {
             };
             let person = if asks { print::terminal_user() } else { print::no_user() };
             let streams = (output::stdout(), output::stderr());
-            let exit = print::run(op, channels, person, &options, streams).await;
+            let turns = PrintTurns { first: op, later, op_of: &op_of };
+            let exit = print::run(turns, channels, person, &options, streams).await;
             startup.shared.leaving.cancel();
             (exit, wait_for_session(handle.task, shutdown_timeout(exit)).await)
         });
@@ -126,18 +156,20 @@ impl HeadlessOptions {
         startup.fail(&Notice::error(what), if exit == Exit::Done { Exit::Failed } else { exit })
     }
 
-    /// The operation for the session.
-    fn first_op(&self, startup: &Startup) -> Result<Op, Exit> {
+    /// The operation for the session; `None`: the first message is yet to come.
+    fn first_op(&self, startup: &Startup) -> Result<Option<Op>, Exit> {
+        let is_stream = self.form.input_format == InputFormat::StreamJson;
         match &self.input {
+            HeadlessInput::Message { prompt: None, .. } if is_stream => Ok(None),
             HeadlessInput::Message { prompt, piped } => {
-                message_op(startup, prompt.as_deref(), *piped)
+                message_op(startup, prompt.as_deref(), *piped && !is_stream).map(Some)
             }
             HeadlessInput::Command { name, args, then, piped } => {
-                let prompt = extension_prompt(startup, name, args, *piped)?;
-                Ok(match then {
+                let prompt = extension_prompt(startup, name, args, *piped && !is_stream)?;
+                Ok(Some(match then {
                     AfterFill::Run => Op::Turn(TurnOp::SubmitPrompt { prompt }),
                     AfterFill::Render => Op::Turn(TurnOp::Render { prompt }),
-                })
+                }))
             }
         }
     }

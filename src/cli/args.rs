@@ -16,7 +16,7 @@ use super::mcp_command::McpCommand;
 use super::open_choices::OpenChoices;
 pub use super::resume::ResumeChoice;
 use super::run_options::APPROVE_STEPS;
-pub use super::run_options::{ApprovalFlags, RunOptions};
+pub use super::run_options::{ApprovalFlags, InputFormat, RunOptions};
 use super::script_command::ScriptCommand;
 pub use super::session::SessionCommand;
 pub use super::usage_error::UsageError;
@@ -496,10 +496,12 @@ impl Cli {
         let schema = self.run.output_schema.is_some();
         let json = self.run.json;
         let steps = self.run.approve_steps;
+        let streams = self.run.input_format == InputFormat::StreamJson;
         let way = self.requested_mode(terminals)?;
         match &way {
             RunMode::Print { .. } | RunMode::Template { .. } => {}
             _ if schema => return Err(UsageError::OnlyHeadless { option: "--output-schema" }),
+            _ if streams => return Err(UsageError::OnlyHeadless { option: "--input-format" }),
             RunMode::Screen { .. } if json => {
                 return Err(UsageError::OnlyHeadless { option: "--json" });
             }

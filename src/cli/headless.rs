@@ -104,6 +104,19 @@ enum Stop {
     Interrupted,
 }
 
+/// An event as a line of JSON. The user's own words stay theirs in the session; the lines go on to
+/// other programs, so a key in them is masked.
+pub fn json_line(options: &Options, event: &Event) -> Option<String> {
+    let mut shown = Cow::Borrowed(event);
+    if let Event::TurnStarted { text, .. } | Event::Steered { text, .. } = event
+        && let Cow::Owned(masked) = options.secrets.mask(text)
+        && let Event::TurnStarted { text, .. } | Event::Steered { text, .. } = shown.to_mut()
+    {
+        *text = masked;
+    }
+    Some(json_with_text(shown.to_value().ok()?, options.printer.lang))
+}
+
 impl<'a> HeadlessTurn<'a> {
     /// The turn that `first` begins.
     pub fn new(options: &'a Options, first_op: &Op) -> HeadlessTurn<'a> {
@@ -182,23 +195,10 @@ impl<'a> HeadlessTurn<'a> {
         }
     }
 
-    /// An event as a line of JSON. The user's own words stay theirs in the session; the lines go
-    /// on to other programs, so a key in them is masked.
-    fn json_line(&self, event: &Event) -> Option<String> {
-        let mut shown = Cow::Borrowed(event);
-        if let Event::TurnStarted { text, .. } | Event::Steered { text, .. } = event
-            && let Cow::Owned(masked) = self.options.secrets.mask(text)
-            && let Event::TurnStarted { text, .. } | Event::Steered { text, .. } = shown.to_mut()
-        {
-            *text = masked;
-        }
-        Some(json_with_text(shown.to_value().ok()?, self.options.printer.lang))
-    }
-
     pub fn on_event(&mut self, event: &Event) -> Vec<HeadlessEffect> {
         let mut effects = Vec::new();
         if self.options.json {
-            effects.extend(self.json_line(event).map(HeadlessEffect::Out));
+            effects.extend(json_line(self.options, event).map(HeadlessEffect::Out));
         }
         let told = self.effects_of(event);
         // In JSON the events already contain everything, except for how the run ends.

@@ -16,6 +16,7 @@ pub mod input;
 pub mod language_server;
 pub mod login;
 pub mod mcp_command;
+pub mod message_stream;
 pub mod messages;
 pub mod model;
 mod open_choices;

@@ -1,4 +1,4 @@
-//! Runs one turn without a screen: sends the message, follows the events, writes the answer to one
+//! Runs turns without a screen: sends each message, follows the events, writes the answer to one
 //! stream and everything else to the other.
 //!
 //! `headless` decides what each event means; this file writes and waits.
@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio_util::sync::CancellationToken;
 
 use super::Exit;
-use super::headless::{HeadlessEffect, HeadlessTurn, Options, StderrLine};
+use super::headless::{HeadlessEffect, HeadlessTurn, Options, StderrLine, json_line};
 use super::messages;
 use avocet_core::i18n::{LocalizedText, cli as w};
 use avocet_core::protocol::{Event, Notice, Op, SessionOp, Submission};
@@ -34,36 +34,111 @@ pub struct PrintChannels {
 /// Long enough to send a step all its signals when it gets little time.
 pub const GRACE_PERIOD: Duration = Duration::from_millis(1400);
 
-/// Runs the turn that `first` begins. Always tells the session to shut down at the end.
+/// The turns of a run.
+pub struct PrintTurns<'a> {
+    pub first: Option<Op>,
+    /// The messages that come later; each begins a turn once the one before it has ended.
+    pub later: Receiver<Result<String, LocalizedText>>,
+    /// Reads a message like the first one; says what is wrong with it.
+    pub op_of: &'a dyn Fn(&str) -> Result<Op, Exit>,
+}
+
+/// Runs one turn after another. Always tells the session to shut down at the end.
 pub async fn run(
-    first_op: Op,
+    turns: PrintTurns<'_>,
     mut channels: PrintChannels,
     mut person: LineReader,
     options: &Options,
-    streams: (impl Write, impl Write),
+    (out, err): (impl Write, impl Write),
 ) -> Exit {
-    let (out, err) = streams;
-    let mut turn = HeadlessTurn::new(options, &first_op);
     let mut streams = Streams { out, err, options };
-    let mut effects = vec![HeadlessEffect::Send(first_op)];
+    let PrintTurns { first, mut later, op_of } = turns;
+    let mut next = first;
+    let mut end = TurnEnd { exit: Exit::Done, ends_run: false };
+    while !end.ends_run {
+        let op = match next.take() {
+            Some(op) => Ok(op),
+            None => match next_message(&mut later, &mut channels, &mut streams).await {
+                Ok(Some(Ok(text))) => op_of(&text),
+                Ok(Some(Err(why))) => {
+                    streams.tell(&StderrLine::Notice(Notice::error(why)));
+                    Err(Exit::WrongUse)
+                }
+                Ok(None) => break,
+                Err(exit) => Err(exit),
+            },
+        };
+        end = match op {
+            Ok(op) => run_turn(op, &mut channels, &mut person, &mut streams).await,
+            Err(exit) => TurnEnd { exit, ends_run: true },
+        };
+    }
+    // A closed session does not need to be shut down.
+    let _ = channels.ops.try_send(Op::Session(SessionOp::Shutdown).into());
+    end.exit
+}
+
+/// The next message; what happens meanwhile is written. `Err`: the run ends instead.
+async fn next_message<O: Write, E: Write>(
+    later: &mut Receiver<Result<String, LocalizedText>>,
+    channels: &mut PrintChannels,
+    streams: &mut Streams<'_, O, E>,
+) -> Result<Option<Result<String, LocalizedText>>, Exit> {
+    loop {
+        tokio::select! {
+            message = later.recv() => return Ok(message),
+            event = channels.events.recv() => {
+                let event = event.ok_or(Exit::Failed)?;
+                let line = streams.options.json.then(|| json_line(streams.options, &event)).flatten();
+                if let Some(exit) = line.and_then(|line| streams.out(&line)) {
+                    return Err(exit);
+                }
+            }
+            Some(number) = channels.signals.recv() => return Err(Exit::by_signal(number)),
+        }
+    }
+}
+
+/// How a turn ended.
+struct TurnEnd {
+    exit: Exit,
+    /// No later turn follows: the session is closed, a signal came, or nothing can be written.
+    ends_run: bool,
+}
+
+/// Runs the turn that an op begins.
+async fn run_turn<O: Write, E: Write>(
+    op: Op,
+    channels: &mut PrintChannels,
+    person: &mut LineReader,
+    streams: &mut Streams<'_, O, E>,
+) -> TurnEnd {
+    let mut turn = HeadlessTurn::new(streams.options, &op);
+    let mut effects = vec![HeadlessEffect::Send(op)];
+    let mut is_closed = false;
     let mut grace: Option<Instant> = None;
     let mut signal: Option<i32> = None;
     let mut line: Option<Line> = None;
     // When the written question starts to accept an answer.
     let mut opens: Option<tokio::time::Instant> = None;
-    let exit = loop {
+    let end = loop {
         if effects.iter().any(|effect| matches!(effect, HeadlessEffect::Ask(_))) {
             opens = Some(tokio::time::Instant::now() + QUIET);
         }
-        if let Some(exit) = perform(effects, &channels.ops, &mut streams).await {
-            break exit;
+        let is_over =
+            effects.iter().any(|effect| matches!(effect, HeadlessEffect::End(_))) && !is_closed;
+        if let Some(exit) = perform(effects, &channels.ops, streams).await {
+            break TurnEnd { exit, ends_run: signal.is_some() || !is_over };
         }
         let left =
             grace.map_or(channels.grace, |end| end.saturating_duration_since(Instant::now()));
         effects = tokio::select! {
             event = channels.events.recv() => match event {
                 Some(event) => turn.on_event(&event),
-                None => turn.on_session_closed(),
+                None => {
+                    is_closed = true;
+                    turn.on_session_closed()
+                }
             },
             Some(number) = channels.signals.recv() => {
                 signal.get_or_insert(number);
@@ -91,11 +166,11 @@ pub async fn run(
             }
         };
     };
-    // A closed session does not need to be shut down.
-    let _ = channels.ops.try_send(Op::Session(SessionOp::Shutdown).into());
     match signal {
-        Some(number) if exit == Exit::INTERRUPTED => Exit::by_signal(number),
-        _ => exit,
+        Some(number) if end.exit == Exit::INTERRUPTED => {
+            TurnEnd { exit: Exit::by_signal(number), ..end }
+        }
+        _ => end,
     }
 }
 

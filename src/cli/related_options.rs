@@ -29,7 +29,7 @@ const RELATED: &[(&str, &[&str])] = &[
 const ALWAYS: &[&str] = &["lang", "no_color"];
 
 /// The options that a command has no use for, of one that uses all others.
-const UNRELATED: &[(&str, &[&str])] = &[("run", &["output_schema"])];
+const UNRELATED: &[(&str, &[&str])] = &[("run", &["output_schema", "input_format"])];
 
 fn is_related(command: &str, option: &Arg) -> bool {
     let option = option.get_id().as_str();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use avocet_core::protocol::{Risk, StepAction};
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 /// Options for where and how it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
@@ -59,9 +59,31 @@ pub struct RunOptions {
     /// Do not save this conversation.
     #[arg(long, global = true)]
     pub no_save: bool,
+    /// How the messages come on standard input: as text, or one JSON object a line for each turn
+    /// (stream-json).
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t,
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    pub input_format: InputFormat,
     /// Check the final answer against a JSON Schema.
     #[arg(long, global = true, value_name = "FILE")]
     pub output_schema: Option<PathBuf>,
+}
+
+/// How the messages come on standard input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum InputFormat {
+    /// Text, a part of the only message.
+    #[default]
+    Text,
+    /// A message a line, as JSON.
+    StreamJson,
 }
 
 impl RunOptions {

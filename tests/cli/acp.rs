@@ -39,7 +39,7 @@ impl AcpClient {
         AcpClient::start(bench, args, &["serve", "--stdio"])
     }
 
-    fn start(bench: &TestDir, args: &[&str], subcommand: &[&str]) -> AcpClient {
+    pub(super) fn start(bench: &TestDir, args: &[&str], subcommand: &[&str]) -> AcpClient {
         let mut command = bench.command(&[args, subcommand].concat());
         let mut child = command
             .stdin(Stdio::piped())

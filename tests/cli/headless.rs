@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::bench::TestDir;
 use crate::support::server;
 use crate::support::skip::{Reason, skip};
-trait HeadlessDir {
+pub(super) trait HeadlessDir {
     fn file(&self, name: &str, text: &str) -> PathBuf;
     fn run(&self, args: &[&str]) -> Output;
     fn run_with_input(&self, args: &[&str], input: &[u8]) -> Output;

@@ -36,6 +36,7 @@ mod login;
 mod lsp;
 #[cfg(unix)]
 mod mcp;
+mod message_stream;
 mod model_habits;
 mod native_tools;
 mod prompt_cache;

@@ -91,7 +91,9 @@ fn play_into(
         };
         let mut err = Vec::new();
         let first = Op::Turn(TurnOp::Submit { text: "do it".into() });
-        let exit = run(first, channels, no_user(), options, (out, &mut err)).await;
+        let later = mpsc::channel(1).1;
+        let turns = PrintTurns { first: Some(first), later, op_of: &|_| Err(Exit::WrongUse) };
+        let exit = run(turns, channels, no_user(), options, (out, &mut err)).await;
         drop(stays);
         let mut ops = Vec::new();
         while let Ok(Submission { op, .. }) = observation.try_recv() {

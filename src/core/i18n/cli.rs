@@ -66,6 +66,8 @@ words! { "cli":
     LOST: "The end of the conversation could not be saved, and nowhere else was writable: {why}", "对话的结尾未能保存，其他位置也无法写入：{why}";
     OUT_LOST: "The answer could not be written: {why}.", "回答无法写出：{why}。";
 
+    // --input-format
+    STREAM_LINE: "Line {line} of standard input is no message. Write `{form}`.", "标准输入的第 {line} 行不是消息。请写成 `{form}`。";
     // --output-schema
     SCHEMA_UNREADABLE: "The schema {file} could not be read: {why}.", "无法读取模式文件 {file}：{why}。";
     NO_TEXT_FILE: "it is not a text file of at most 1 MiB", "它不是不超过 1 MiB 的文本文件";

@@ -47,6 +47,7 @@ pub const CHINESE: &[(&str, &str)] = &[
     ("Change a setting; comments in the file are kept", "修改一项设置；文件中的注释会保留"),
     ("Chat with a bot; piped text is the message, and the answer goes to standard output", "与助手对话；管道输入即消息，回答写到标准输出"),
     ("Check settings, model and terminal", "检查设置、模型和终端"),
+    ("How the messages come on standard input: as text, or one JSON object a line for each turn (stream-json)", "消息如何从标准输入传来：作为文本，或每轮一行 JSON 对象（stream-json）"),
     ("Check the final answer against a JSON Schema", "按 JSON Schema 检查最终回答"),
     ("Check the script without running it", "只检查脚本，不运行"),
     ("Continue the last conversation of this folder", "继续本目录的上一次对话"),

@@ -1,0 +1,112 @@
+//! Messages on standard input, one JSON object a line (`--input-format stream-json`): the form that
+//! other agents take, `{"type":"user","message":{"role":"user","content":"…"}}`, or `{"text":"…"}`.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::thread;
+
+use serde::Deserialize;
+use tokio::sync::mpsc::{self, Receiver};
+
+use avocet_core::i18n::{LocalizedText, cli as phrases};
+
+/// The longest line, in bytes.
+const MAX_LENGTH: u64 = 8 << 20;
+
+/// A line. Fields that are not known are ignored.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum MessageLine {
+    Text { text: String },
+    Message { message: UserMessage },
+}
+
+#[derive(Deserialize)]
+struct UserMessage {
+    content: MessageContent,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum MessageContent {
+    Text(String),
+    Blocks(Vec<TextBlock>),
+}
+
+#[derive(Deserialize)]
+struct TextBlock {
+    text: String,
+}
+
+/// The text of the message in a line.
+///
+/// # Errors
+/// The line is no such message.
+fn parse(line: &[u8], number: usize) -> Result<String, LocalizedText> {
+    let message: MessageLine = serde_json::from_slice(line).map_err(|_| bad_line(number))?;
+    Ok(match message {
+        MessageLine::Text { text } => text,
+        MessageLine::Message { message: UserMessage { content } } => match content {
+            MessageContent::Text(text) => text,
+            MessageContent::Blocks(blocks) => {
+                blocks.into_iter().map(|block| block.text).collect::<Vec<_>>().join("\n\n")
+            }
+        },
+    })
+}
+
+fn bad_line(number: usize) -> LocalizedText {
+    phrases::STREAM_LINE.with("line", number).with("form", r#"{"text":"…"}"#)
+}
+
+/// Reads the messages on a thread of its own, which ends with the input or after a line that is
+/// none.
+///
+/// # Errors
+/// The system starts no thread.
+pub fn read(
+    input: impl Read + Send + 'static,
+) -> io::Result<Receiver<Result<String, LocalizedText>>> {
+    let (sender, messages) = mpsc::channel(1);
+    thread::Builder::new().name("messages".into()).spawn(move || {
+        let mut input = BufReader::new(input);
+        for number in 1.. {
+            let mut line = Vec::new();
+            let read = input.by_ref().take(MAX_LENGTH).read_until(b'\n', &mut line);
+            if !matches!(read, Ok(1..)) {
+                return;
+            }
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let message = parse(&line, number);
+            let is_last = message.is_err();
+            if sender.blocking_send(message).is_err() || is_last {
+                return;
+            }
+        }
+    })?;
+    Ok(messages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_message_in_each_of_its_forms() {
+        let blocks = r#"{"type":"user","message":{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},"session_id":"x"}"#;
+        let cases = [
+            (r#"{"text":"hi"}"#, "hi"),
+            (r#"{"type":"user","message":{"role":"user","content":"hi"}}"#, "hi"),
+            (blocks, "a\n\nb"),
+        ];
+        for (line, text) in cases {
+            assert_eq!(parse(line.as_bytes(), 1), Ok(text.to_owned()));
+        }
+        for line in
+            ["hi", "{}", r#"{"text":4}"#, r#"{"message":{"content":[{"image":1}]}}"#, "\"x\""]
+        {
+            assert_eq!(parse(line.as_bytes(), 3), Err(bad_line(3)));
+        }
+    }
+}
