@@ -50,7 +50,7 @@ impl HeadlessForm {
     pub fn new(cli: &Cli) -> HeadlessForm {
         HeadlessForm {
             json: cli.run.json,
-            input_format: cli.run.input_format,
+            input_format: cli.input_format,
             approved: cli.approval_flags(),
             schema: cli.run.output_schema.clone(),
         }

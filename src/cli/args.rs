@@ -19,6 +19,7 @@ use super::run_options::APPROVE_STEPS;
 pub use super::run_options::{ApprovalFlags, InputFormat, RunOptions};
 use super::script_command::ScriptCommand;
 pub use super::session::SessionCommand;
+pub use super::subcommand_args::{LoginOptions, ModelCommand, PluginCommand};
 pub use super::usage_error::UsageError;
 use super::usage_error::WORDS_OF_OTHERS;
 use avocet_config::extensions::ExtensionFileKind;
@@ -41,6 +42,19 @@ pub struct Cli {
     /// Answer once on standard output, without the full screen; piped text is added to PROMPT.
     #[arg(short, long, value_name = "PROMPT", num_args = 0..=1)]
     pub print: Option<Option<String>>,
+
+    /// How the messages come on standard input: as text, or one JSON object a line for each turn
+    /// (stream-json).
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t,
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    pub input_format: InputFormat,
 
     /// Continue the last conversation of this folder.
     #[arg(short = 'c', long = "continue")]
@@ -273,55 +287,6 @@ pub struct RunScript {
 
 pub use super::policy::PolicyCommand;
 
-#[derive(Clone, Debug, PartialEq, Eq, Args)]
-pub struct LoginOptions {
-    /// The provider's name, or the server's URL.
-    pub provider: Option<String>,
-    /// Read the key from standard input.
-    #[arg(long)]
-    pub key_stdin: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum ModelCommand {
-    /// List the server's models and the built-in ones.
-    #[command(after_help = "Example:\n  avocet model list --base-url http://127.0.0.1:11434/v1")]
-    List,
-    /// Show what is known of a model: context, tools, prices.
-    #[command(after_help = "Example:\n  avocet model show gpt-6-sol")]
-    Show {
-        /// Its name; without one, the model in use.
-        name: Option<String>,
-    },
-    /// Make a small request, and report its speed and which dialects work.
-    #[command(after_help = "Example:\n  avocet model test --base-url http://127.0.0.1:8080/v1")]
-    Test {
-        /// Its name; without one, the model in use.
-        name: Option<String>,
-    },
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum PluginCommand {
-    /// List the installed plugins.
-    #[command(after_help = "Example:\n  avocet plugin list --json")]
-    List,
-    /// Run a plugin in this terminal.
-    #[command(after_help = "Example:\n  avocet plugin run loc src --top 5")]
-    Run {
-        /// Its name, as `plugin list` shows it, and the arguments passed to it unchanged.
-        // One list: whatever follows the name is the plugin's, `--help` and `--json` too.
-        #[arg(
-            value_names = ["ALIAS", "ARGS"],
-            num_args = 1..,
-            required = true,
-            trailing_var_arg = true,
-            allow_hyphen_values = true
-        )]
-        words: Vec<String>,
-    },
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CompletionShell {
     Bash,
@@ -496,7 +461,7 @@ impl Cli {
         let schema = self.run.output_schema.is_some();
         let json = self.run.json;
         let steps = self.run.approve_steps;
-        let streams = self.run.input_format == InputFormat::StreamJson;
+        let streams = self.input_format == InputFormat::StreamJson;
         let way = self.requested_mode(terminals)?;
         match &way {
             RunMode::Print { .. } | RunMode::Template { .. } => {}

@@ -40,7 +40,7 @@ struct TextBlock {
 /// The text of the message in a line.
 ///
 /// # Errors
-/// The line is no such message.
+/// The line has another form.
 fn parse(line: &[u8], number: usize) -> Result<String, LocalizedText> {
     let message: MessageLine = serde_json::from_slice(line).map_err(|_| bad_line(number))?;
     Ok(match message {
@@ -58,8 +58,7 @@ fn bad_line(number: usize) -> LocalizedText {
     phrases::STREAM_LINE.with("line", number).with("form", r#"{"text":"…"}"#)
 }
 
-/// Reads the messages on a thread of its own, which ends with the input or after a line that is
-/// none.
+/// Reads the messages on a thread of its own, which ends with the input or after a wrong line.
 ///
 /// # Errors
 /// The system starts no thread.

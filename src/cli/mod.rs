@@ -33,6 +33,7 @@ pub mod script_command;
 pub mod session;
 mod shell_approval;
 pub mod shell_files;
+pub mod subcommand_args;
 pub mod table;
 mod usage_error;
 

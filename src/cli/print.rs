@@ -86,6 +86,7 @@ async fn next_message<O: Write, E: Write>(
 ) -> Result<Option<Result<String, LocalizedText>>, Exit> {
     loop {
         tokio::select! {
+            biased;
             message = later.recv() => return Ok(message),
             event = channels.events.recv() => {
                 let event = event.ok_or(Exit::Failed)?;

@@ -59,18 +59,6 @@ pub struct RunOptions {
     /// Do not save this conversation.
     #[arg(long, global = true)]
     pub no_save: bool,
-    /// How the messages come on standard input: as text, or one JSON object a line for each turn
-    /// (stream-json).
-    #[arg(
-        long,
-        global = true,
-        value_name = "FORMAT",
-        value_enum,
-        default_value_t,
-        hide_default_value = true,
-        hide_possible_values = true
-    )]
-    pub input_format: InputFormat,
     /// Check the final answer against a JSON Schema.
     #[arg(long, global = true, value_name = "FILE")]
     pub output_schema: Option<PathBuf>,
