@@ -53,6 +53,7 @@ mod acp;
 mod connect;
 mod container;
 mod editable_settings;
+mod eval;
 mod extensions;
 mod facts_memory;
 mod first_time;
@@ -190,6 +191,7 @@ fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
         RunMode::Mcp(command) => mcp_command::run_subcommand(&startup, command, json),
         RunMode::Gateway(command) => gateway::run_subcommand(startup, options, &command, json),
         RunMode::Acp => acp::run(startup, options, acp::ServedProtocol::Acp),
+        RunMode::Eval(eval) => eval::run(startup, options, &eval, json),
         RunMode::Serve { schema: true } => subcommands::serve_schema(&startup),
         RunMode::Serve { schema: false } => acp::run(startup, options, acp::ServedProtocol::Ops),
         RunMode::Doctor => subcommands::doctor(&startup, json),
@@ -212,6 +214,7 @@ fn needs_threads(mode: &RunMode) -> bool {
         | RunMode::Extension { .. }
         | RunMode::Gateway(GatewayCommand::Run { .. })
         | RunMode::Acp
+        | RunMode::Eval(_)
         | RunMode::Serve { schema: false }
         | RunMode::Mcp(_)
         | RunMode::Doctor => true,

@@ -399,7 +399,7 @@ pub fn print_text(startup: &Startup, text: &str) -> Exit {
     exit_after_writing(startup, done)
 }
 
-fn exit_after_writing(startup: &Startup, done: io::Result<()>) -> Exit {
+pub fn exit_after_writing(startup: &Startup, done: io::Result<()>) -> Exit {
     let done = done.and_then(|()| output::stdout().flush());
     match done {
         Ok(()) => Exit::Done,

@@ -8,6 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub use super::config::ConfigCommand;
+use super::eval::EvalOptions;
 use super::extensions::args::{
     AfterFill, AgentSub, BotSub, CommandSub, ExtensionAction, SkillSub, separate_template_options,
 };
@@ -219,6 +220,11 @@ The key goes into the system's keyring, or into a file that only you can read wh
         #[arg(long)]
         schema: bool,
     },
+    /// Run tasks that have a check, and show how many were solved.
+    #[command(after_help = "Examples:
+  avocet eval assets/eval --jobs 4 --out results.jsonl
+  avocet eval assets/eval --compare before.jsonl")]
+    Eval(EvalOptions),
     /// Check settings, model and terminal.
     #[command(after_help = "Example:\n  avocet doctor --json")]
     Doctor,
@@ -340,6 +346,7 @@ pub enum RunMode {
     Mcp(McpCommand),
     Gateway(GatewayCommand),
     Acp,
+    Eval(EvalOptions),
     Serve {
         schema: bool,
     },
@@ -514,6 +521,7 @@ impl Cli {
             Some(Sub::Mcp(command)) => return Ok(RunMode::Mcp(command)),
             Some(Sub::Gateway(gateway)) => return Ok(RunMode::Gateway(gateway)),
             Some(Sub::Acp) => return Ok(RunMode::Acp),
+            Some(Sub::Eval(eval)) => return Ok(RunMode::Eval(eval)),
             Some(Sub::Serve { schema, .. }) => return Ok(RunMode::Serve { schema }),
             Some(Sub::Doctor) => return Ok(RunMode::Doctor),
             Some(Sub::Completions { shell }) => return Ok(RunMode::Completions(shell)),

@@ -6,6 +6,7 @@
 pub mod args;
 pub mod config;
 pub mod doctor;
+pub mod eval;
 pub mod exit;
 pub mod extensions;
 pub mod gateway;

@@ -24,6 +24,7 @@ mod commands;
 mod config;
 #[cfg(target_os = "linux")]
 mod daemons;
+mod eval;
 mod extensions;
 mod fallback;
 mod headless;

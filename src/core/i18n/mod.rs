@@ -30,6 +30,7 @@ pub mod commands;
 pub mod common;
 pub mod config;
 pub mod context;
+pub mod eval;
 pub mod exec;
 pub mod gateway;
 pub mod goal;
@@ -73,6 +74,7 @@ const AREAS: &[&[Phrase]] = &[
     common::ALL,
     config::ALL,
     context::ALL,
+    eval::ALL,
     exec::ALL,
     gateway::ALL,
     goal::ALL,

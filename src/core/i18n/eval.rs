@@ -1,0 +1,13 @@
+//! Sentences of `eval`.
+
+words! { "eval":
+    UNREAD: "`{path}` cannot be read: {why}", "无法读取 `{path}`：{why}";
+    NO_TASK: "There is no task `{task}`.", "没有任务 `{task}`。";
+    NO_TASKS: "`{folder}` has no task: each is a folder with a `task.toml`.", "`{folder}` 中没有任务：每个任务是一个含 `task.toml` 的文件夹。";
+    IN_TASK: "Task `{task}`: {why}", "任务 `{task}`：{why}";
+    BAD_TASK: "its `task.toml` is wrong: {why}", "`task.toml` 有误：{why}";
+    NO_CHECK: "nothing says when it is solved. Add a `check` or an `answer`.", "没有写明何时算解决。请添加 `check` 或 `answer`。";
+    UNCOPIED: "Its files could not be copied: {why}", "无法复制它的文件：{why}";
+    SETUP_FAILED: "`{line}` of its setup failed.", "准备步骤 `{line}` 失败。";
+    CHECK_LATE: "The check took too long.", "检查超时。";
+}
