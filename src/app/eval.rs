@@ -19,7 +19,8 @@ use super::step_runner::SessionPurpose;
 use super::subcommands::{exit_after_writing, print_text};
 use crate::cli::args::ApprovalFlags;
 use crate::cli::eval::{
-    EvalOptions, EvalOutcome, EvalResult, EvalTask, comparison, read_results, table, task_name,
+    EvalOptions, EvalOutcome, EvalResult, EvalTask, comparison, outcome_word, read_results, table,
+    task_name,
 };
 use crate::cli::headless::{HeadlessEffect, HeadlessTurn, Options};
 use crate::cli::{Exit, messages, output};
@@ -143,7 +144,8 @@ fn report(result: &EvalResult, options: &EvalOptions, json: bool) -> io::Result<
     if json {
         return messages::write_text(&mut output::stdout(), line);
     }
-    let progress = format!("{}: {:?} {}\n", result.task, result.outcome, result.why);
+    let outcome = outcome_word(result.outcome);
+    let progress = format!("{}: {outcome} {}", result.task, result.why);
     messages::write_text(&mut output::stderr(), progress.replace(['\r', '\n'], " ") + "\n")
 }
 

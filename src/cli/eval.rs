@@ -170,7 +170,7 @@ fn row(name: &str, outcome: &str, result: &EvalResult) -> String {
     )
 }
 
-fn outcome_word(outcome: EvalOutcome) -> &'static str {
+pub fn outcome_word(outcome: EvalOutcome) -> &'static str {
     match outcome {
         EvalOutcome::Solved => "solved",
         EvalOutcome::Unsolved => "unsolved",
@@ -213,7 +213,7 @@ pub fn comparison(before: &[EvalResult], now: &[EvalResult]) -> String {
     text + &format!("{} tasks in both\n", pairs.len())
 }
 
-/// The mean, and half of the interval in which that of many runs would lie 19 times of 20.
+/// The mean, and half of the interval that has the mean of many runs 19 times of 20.
 fn mean_and_margin(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     if values.is_empty() {
@@ -248,6 +248,17 @@ mod tests {
         {
             let why = EvalTask::parse(wrong).unwrap_err();
             assert_eq!(why.phrase(), phrases::BAD_TASK, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn each_task_that_is_shipped_can_be_read() {
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/eval");
+        let folders: Vec<_> = std::fs::read_dir(shipped).unwrap().map(|it| it.unwrap()).collect();
+        assert_eq!(folders.len(), 10);
+        for folder in folders {
+            let text = std::fs::read_to_string(folder.path().join("task.toml")).unwrap();
+            EvalTask::parse(&text).unwrap();
         }
     }
 

@@ -101,6 +101,19 @@ fn results_in_the_file_are_not_run_again_and_are_compared() {
     assert!(table.contains("2 of 2") && table.contains("+0.50"), "{table}");
 }
 
+/// Those that need nothing but a shell; `tests/real/eval.sh` runs all.
+#[test]
+fn tasks_that_are_shipped_are_solved_by_their_recorded_replies() {
+    let bench = TestDir::new();
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/eval");
+    let shipped = shipped.display().to_string();
+    let args = ["eval", &shipped, "question-flow", "long-log", "--recorded", "--json"];
+    let output = bench.command(&args).output().unwrap();
+    let results = results(&output);
+    assert_eq!(output.status.code(), Some(0), "{results:#?}");
+    assert_eq!(results.len(), 2);
+}
+
 #[test]
 fn a_limit_of_the_task_ends_it_and_is_told_as_such() {
     let bench = TestDir::new();

@@ -50,6 +50,7 @@ pub const TOPICS: &[ManualTopic] = &[
     topic!("acp", ["editors", "zed", "neovim", "jetbrains"]),
     topic!("headless", ["json"]),
     topic!("serve", ["sdk", "api"]),
+    topic!("eval", ["tasks", "benchmark"]),
     topic!("files", ["folders"]),
     topic!("development", []),
 ];

@@ -1,0 +1,3 @@
+set -e
+cc -Wall -o check-join join.c check.c
+./check-join

@@ -1,0 +1,3 @@
+module window
+
+go 1.20

@@ -1,0 +1,4 @@
+def order_name(name):
+    name = name.strip()
+    name = " ".join(name.split())
+    return name.title() + "'s order"

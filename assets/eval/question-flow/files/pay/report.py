@@ -1,0 +1,2 @@
+def should_report(error):
+    return error != "declined"
