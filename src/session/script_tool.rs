@@ -18,7 +18,7 @@ use super::state::Session;
 use super::task_tool::TaskTool;
 use super::turn_scope::TurnScope;
 use avocet_core::i18n::{Lang, prompt, session as phrases};
-use avocet_core::protocol::{Event, Notice, Observation, Outcome, Provider, StepAction, Usage};
+use avocet_core::protocol::{Event, Notice, Observation, Outcome, Provider, StepAction};
 use avocet_safety::{ClearedStep, SCRIPT_TOOL};
 use avocet_script::manifest::input::ScriptArgs;
 use avocet_script::{RunRequest, ScriptEvent};
@@ -114,7 +114,6 @@ struct ScriptStep<'h> {
     id: String,
     /// What it printed.
     text: String,
-    usage: Usage,
 }
 
 impl TurnScope {
@@ -137,11 +136,9 @@ impl TurnScope {
         let numbers = (format!("{}_", step.id), 0);
         let (world, inbox) = self.script_host(Some(Arc::clone(&self.context.model)), numbers);
         let library = self.context.script_places.clone().library();
-        let mut step =
-            ScriptStep { scope: self, id: step.id, text: String::new(), usage: Usage::default() };
+        let mut step = ScriptStep { scope: self, id: step.id, text: String::new() };
         let came = play(&mut step, spawn_script(request, library, world), inbox).await;
-        let ScriptStep { text, usage, .. } = step;
-        self.account.extra = self.account.extra.plus(usage);
+        let text = step.text;
         let (text, why) = match came {
             ScriptOutcome::Ended(Ok(value))
                 if value.is_empty() || text.trim_end().ends_with(value.trim()) =>
@@ -183,7 +180,9 @@ impl ScriptListener for ScriptStep<'_> {
                 }
                 Event::StepOutput { id: self.id.clone(), text }
             }
-            ScriptEvent::TokensUsed(usage) => return self.usage = self.usage.plus(usage),
+            ScriptEvent::TokensUsed(usage) => {
+                return self.scope.account.add_extra(usage, &self.scope.shared.spending);
+            }
             ScriptEvent::StepStarted(began) => {
                 let (step, risk) = *began;
                 Event::StepStarted { step, risk }

@@ -50,14 +50,16 @@ impl Host for TurnScope {
             }
             answered => answered,
         };
-        if let Ok(reply) = &answered {
-            self.account.spent = self.account.spent.plus(reply.usage);
-            self.notify(TurnMessage::Spent(self.account.spent));
-        }
-        answered
+        let reply = answered?;
+        self.shared.spending.add(reply.usage);
+        let usage = reply.usage.plus(std::mem::take(&mut self.account.extra));
+        self.account.spent = self.account.spent.plus(usage);
+        self.notify(TurnMessage::Spent(self.account.spent));
+        Ok(ModelReply { usage, ..reply })
     }
 
     fn partial_answer(&mut self) -> Option<ModelReply> {
+        self.shared.spending.add(self.answer.usage);
         Some(std::mem::take(&mut self.answer)).filter(|reply| !reply.is_empty())
     }
 
@@ -254,8 +256,7 @@ impl TurnScope {
         let reply = self.read_stream(stream).await?;
         // The steps it proposes are judged next.
         self.await_sandbox_status().await;
-        let usage = reply.usage.plus(std::mem::take(&mut self.account.extra));
-        Ok(ModelReply { usage, ..reply })
+        Ok(reply)
     }
 
     /// Lets the model decide until the turn ends.
@@ -336,7 +337,7 @@ impl TurnScope {
                 Some(Ok(Chunk::Retrying { .. })) if limit.deadline.is_some() => break,
                 Some(Ok(chunk)) => self.handle_chunk(chunk, &mut growing).await,
                 Some(Err(error)) if self.answer.is_empty() || self.will_fall_back(&error) => {
-                    self.account.extra = self.account.extra.plus(self.answer.usage);
+                    self.account.add_extra(self.answer.usage, &self.shared.spending);
                     return Err(error);
                 }
                 Some(Err(error)) => {

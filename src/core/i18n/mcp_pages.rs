@@ -36,6 +36,7 @@ words! { "mcp_pages":
     ASK_VARIABLES: ", with the variables {names}", "，变量为 {names}";
     ASK_YES: "Start it", "启动";
     ASK_NO: "Don't start it", "不启动";
+    NOT_SAMPLED: "The model did not answer the MCP server `{name}`: {why}", "模型没有回答 MCP 服务器 `{name}`：{why}";
     SAMPLED: "The MCP server `{name}` asked the model: {input} tokens sent, {output} received.", "MCP 服务器 `{name}` 向模型提问：发送 {input} 词元，收到 {output} 词元。";
     SERVER_ASKS: "The MCP server `{name}` asks: {text}", "MCP 服务器 `{name}` 询问：{text}";
     ACCEPT: "Accept", "接受";
