@@ -87,6 +87,7 @@ mod terminal_question;
 mod tests;
 mod user_themes;
 mod worktree;
+mod worktree_command;
 
 use connect::ScreenSetup;
 use headless::{HeadlessInput, HeadlessOptions};
@@ -189,6 +190,9 @@ fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
         RunMode::Config(config) => subcommands::config(&startup, &config, json),
         RunMode::Plugin(plugin) => plugins::run_subcommand(&startup, plugin, json),
         RunMode::Mcp(command) => mcp_command::run_subcommand(&startup, command, json),
+        RunMode::Worktrees(command) => {
+            worktree_command::run_subcommand(&startup, &command, json, yes)
+        }
         RunMode::Gateway(command) => gateway::run_subcommand(startup, options, &command, json),
         RunMode::Acp => acp::run(startup, options),
         RunMode::Doctor => subcommands::doctor(&startup, json),
@@ -220,6 +224,7 @@ fn needs_threads(mode: &RunMode) -> bool {
         | RunMode::InitHome
         | RunMode::Config(_)
         | RunMode::Plugin(_)
+        | RunMode::Worktrees(_)
         | RunMode::Gateway(_)
         | RunMode::Completions(_)
         | RunMode::Man { .. } => false,

@@ -34,6 +34,7 @@ mod shell_approval;
 pub mod shell_files;
 pub mod table;
 mod usage_error;
+pub mod worktree_command;
 
 pub use args::{Cli, RunMode};
 pub use exit::Exit;

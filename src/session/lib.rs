@@ -114,7 +114,7 @@ mod undo;
 mod user_input;
 mod wall;
 pub mod worktree_access;
-mod worktrees;
+pub mod worktrees;
 
 pub use job::KeptJobs;
 pub use pages::plugins as plugins_page;
