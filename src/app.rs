@@ -190,9 +190,7 @@ fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
         RunMode::Config(config) => subcommands::config(&startup, &config, json),
         RunMode::Plugin(plugin) => plugins::run_subcommand(&startup, plugin, json),
         RunMode::Mcp(command) => mcp_command::run_subcommand(&startup, command, json),
-        RunMode::Worktrees(command) => {
-            worktree_command::run_subcommand(&startup, &command, json, yes)
-        }
+        RunMode::Worktrees(command) => worktree_command::run(&startup, &command, json, yes),
         RunMode::Gateway(command) => gateway::run_subcommand(startup, options, &command, json),
         RunMode::Acp => acp::run(startup, options),
         RunMode::Doctor => subcommands::doctor(&startup, json),

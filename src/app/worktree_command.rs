@@ -10,7 +10,7 @@ use avocet_core::protocol::Notice;
 use avocet_session::worktrees;
 
 /// `worktrees …`.
-pub fn run_subcommand(startup: &Startup, command: &WorktreeCommand, json: bool, yes: bool) -> Exit {
+pub fn run(startup: &Startup, command: &WorktreeCommand, json: bool, yes: bool) -> Exit {
     let runtime = match screen_runtime() {
         Ok(runtime) => runtime,
         Err(error) => return startup.fail_io(&error),

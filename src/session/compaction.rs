@@ -221,6 +221,7 @@ impl TurnScope {
                 Chunk::Thought(_)
                 | Chunk::CallProgress { .. }
                 | Chunk::Paused
+                | Chunk::Source(_)
                 | Chunk::Gap
                 | Chunk::Notice(_)
                 | Chunk::SealedText(_)

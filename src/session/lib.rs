@@ -68,6 +68,7 @@ pub mod persistence;
 mod plugin_section;
 mod preview;
 mod prompt_expansion;
+mod provider_search;
 mod queue;
 mod recall_tool;
 mod recovery;

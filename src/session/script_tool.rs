@@ -19,6 +19,7 @@ use super::task_tool::TaskTool;
 use super::turn_scope::TurnScope;
 use avocet_core::i18n::{Lang, prompt, session as phrases};
 use avocet_core::protocol::{Event, Notice, Observation, Outcome, Provider, StepAction};
+use avocet_safety::web::{SEARCH, SearchSettings};
 use avocet_safety::{ClearedStep, SCRIPT_TOOL};
 use avocet_script::manifest::input::ScriptArgs;
 use avocet_script::{RunRequest, ScriptEvent};
@@ -100,6 +101,10 @@ impl Session {
         let tools = super::job_tool::all(&self.turn_messages)
             .fold(tools, |tools, tool| tools.with_tool(Arc::new(tool)));
         let tools = self.with_server_tools(tools).with_tool(Arc::new(TaskTool));
+        let search = self.security.policy.web.search.as_ref();
+        let cannot_search = search.is_some_and(SearchSettings::is_by_provider)
+            && self.responder.connected.model.search_host().is_none();
+        let tools = if cannot_search { tools.without(&[SEARCH]) } else { tools };
         if self.model_scripts().is_empty() {
             tools
         } else {

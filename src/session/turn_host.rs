@@ -14,7 +14,7 @@ use super::turn_context::bounds_of_model;
 use super::turn_messages::{FinishedTurn, TurnMessage};
 use super::turn_room::Preamble;
 use super::turn_scope::TurnScope;
-use super::{script_tool, skill_tool, subagent};
+use super::{provider_search, script_tool, skill_tool, subagent};
 use crate::agent::Steering;
 use crate::agent::drive::drive;
 use crate::agent::turn::{Turn, TurnResult, TurnStart};
@@ -36,7 +36,7 @@ use avocet_safety::{ClearedStep, Grant, PolicyContext, SessionOpening, ToolTask}
 
 impl Host for TurnScope {
     fn policy_context(&mut self) -> PolicyContext<'_> {
-        self.judge.policy_context()
+        self.policy_context()
     }
 
     async fn news(&mut self) -> RequestNews {
@@ -110,6 +110,9 @@ impl Host for TurnScope {
         let mut observation = match &judged.task {
             Some(ToolTask::Plugin(plugin)) if plugin.interactive => {
                 self.run_in_terminal(step).await
+            }
+            Some(ToolTask::WebSearch(task)) if task.settings.is_by_provider() => {
+                provider_search::run(self, step).await
             }
             Some(ToolTask::Subagent(_)) => subagent::run_task(self, step).await,
             _ if is_script => self.run_script(step).await,
@@ -393,6 +396,7 @@ impl TurnScope {
             }
             Chunk::Gap
             | Chunk::Paused
+            | Chunk::Source(_)
             | Chunk::SealedText(_)
             | Chunk::SealedThought(_)
             | Chunk::Call(_)

@@ -207,13 +207,17 @@ impl StepJudge {
         &self.place.cwd
     }
 
-    pub fn policy_context(&mut self) -> PolicyContext<'_> {
+    fn read_changes(&mut self) {
         if self.changes.has_changed().unwrap_or(false) {
             self.policy = self.changes.borrow_and_update().clone();
             self.policy.narrowed = self.restriction.clone();
             self.policy.shelter = self.sandbox_status.unwrap_or(self.policy.shelter);
             self.bounds.narrow(&mut self.policy);
         }
+    }
+
+    pub fn policy_context(&mut self) -> PolicyContext<'_> {
+        self.read_changes();
         PolicyContext { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
     }
 }
@@ -303,6 +307,8 @@ impl TurnScope {
     }
 
     pub fn policy_context(&mut self) -> PolicyContext<'_> {
+        self.judge.read_changes();
+        self.judge.policy.web.set_provider(self.context.model.search_host());
         self.judge.policy_context()
     }
 

@@ -39,6 +39,7 @@ mod mcp;
 mod model_habits;
 mod native_tools;
 mod prompt_cache;
+mod provider_search;
 #[cfg(unix)]
 mod replay;
 mod run_command;
