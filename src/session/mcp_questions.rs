@@ -8,6 +8,7 @@ use super::mcp_servers::{McpServerState, McpServers, ServerQuestion};
 use super::state::Session;
 use avocet_core::i18n::{
     Lang, Phrase, goal as goal_phrases, hooks as hook_phrases, mcp_pages as phrases,
+    safety as safety_phrases,
 };
 use avocet_core::protocol::{Ask, AskId, Decision, Event, GoalRequest, Notice, Question};
 use avocet_hooks::HookFile;
@@ -189,7 +190,11 @@ fn start_question(definition: &ServerDefinition, network: Limit, lang: Lang) -> 
         .with("variables", variables)
         .with(
             "network",
-            if network == Limit::Ask { phrases::NETWORK_OPEN } else { phrases::NETWORK_CLOSED },
+            if network == Limit::Ask {
+                safety_phrases::SANDBOX_NETWORK_OPEN
+            } else {
+                safety_phrases::SANDBOX_NETWORK_CLOSED
+            },
         );
     choice(text.text(lang), [phrases::ASK_YES, phrases::ASK_NO], lang)
 }

@@ -295,6 +295,8 @@ impl TurnScope {
         };
         let TurnResult { ending, mut record, usage, next_step } =
             drive(Turn::new(start), &mut self, cancel).await;
+        // That of agents whose results no answer followed.
+        let usage = usage.plus(std::mem::take(&mut self.account.extra));
         self.keep_as_sent(&mut record);
         self.next_step = next_step;
         self.end(ending, record, usage).await

@@ -149,6 +149,7 @@ mod tests {
             turn: SpendLimit { cost: Some(Money(500_000)), tokens: None },
             session: SpendLimit { cost: None, tokens: Some(1_000) },
             run: SpendLimit { cost: Some(Money(900_000)), tokens: None },
+            goal: SpendLimit { cost: Some(Money(700_000)), tokens: None },
         };
         let before = Spent::default();
         assert_eq!(check(&before.plus(spent(999, 499_999)), &limits), None);
