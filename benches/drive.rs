@@ -25,7 +25,7 @@ mod server;
 #[path = "drive/terminal.rs"]
 mod terminal;
 
-use server::{FLOOD, LOOP, PACED, STEP, Server};
+use server::{AGENTS, FLOOD, LOOP, PACED, STEP, Server};
 use terminal::Terminal;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_avocet");
@@ -49,6 +49,7 @@ const ROWS: &[Row] = &[
     Row { name: "taking a session up, first frame: empty; 100,000 events; its end", target: "15; 15; 80 ms", measure: taken_up },
     Row { name: "key echo p50 / p99, idle",                           target: "1 / 3 ms",                   measure: echo_idle },
     Row { name: "key echo p99, streaming",                            target: "5 ms",                       measure: echo_streaming },
+    Row { name: "key echo p99, four agents at work",                  target: "5 ms",                       measure: echo_agents },
     Row { name: "Enter to request; first server byte to glyph",       target: "2; 5 ms",                    measure: round_trip },
     Row { name: "question: reply to sheet; key to decision",          target: "1.5; 2 ms",                  measure: question },
     Row { name: "20,000 tokens at once: usable; CPU; bytes",          target: "300 ms; 350 ms; 150 KB",     measure: flood },
@@ -288,6 +289,16 @@ fn echo_streaming(bench: &Bench) -> Figures {
     let number = bench.server.count() + 1;
     enter(&mut terminal, PACED);
     terminal.wait_for(&format!("reply {number}"));
+    vec![ms(percentile(echoes(&mut terminal, 200), 99))]
+}
+
+fn echo_agents(bench: &Bench) -> Figures {
+    let mut terminal = bench.rested();
+    let all = bench.server.count() + 5;
+    enter(&mut terminal, AGENTS);
+    while bench.server.count() < all {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     vec![ms(percentile(echoes(&mut terminal, 200), 99))]
 }
 

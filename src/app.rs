@@ -88,6 +88,7 @@ mod terminal_question;
 mod tests;
 mod user_themes;
 mod worktree;
+mod worktree_command;
 
 use connect::ScreenSetup;
 use headless::{HeadlessForm, HeadlessInput, HeadlessOptions};
@@ -189,6 +190,7 @@ fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
         RunMode::Config(config) => subcommands::config(&startup, &config, json),
         RunMode::Plugin(plugin) => plugins::run_subcommand(&startup, plugin, json),
         RunMode::Mcp(command) => mcp_command::run_subcommand(&startup, command, json),
+        RunMode::Worktrees(command) => worktree_command::run(&startup, &command, json, yes),
         RunMode::Gateway(command) => gateway::run_subcommand(startup, options, &command, json),
         RunMode::Acp => acp::run(startup, options, acp::ServedProtocol::Acp),
         RunMode::Eval(eval) => eval::run(startup, options, &eval, json),
@@ -225,6 +227,7 @@ fn needs_threads(mode: &RunMode) -> bool {
         | RunMode::InitHome
         | RunMode::Config(_)
         | RunMode::Plugin(_)
+        | RunMode::Worktrees(_)
         | RunMode::Gateway(_)
         | RunMode::Serve { schema: true }
         | RunMode::Completions(_)

@@ -15,6 +15,8 @@ pub const FLOOD: &str = "flood";
 pub const PACED: &str = "paced";
 pub const LOOP: &str = "loop";
 pub const STEP: &str = "step";
+/// Four agents, of which each gets a paced answer.
+pub const AGENTS: &str = "agents";
 
 /// Tokens of a flood, and steps of a loop.
 pub const TOKENS: usize = 20_000;
@@ -130,7 +132,12 @@ impl Reply {
         let at_once = |pieces| Reply { pieces, pause: Duration::ZERO };
         if last.ends_with(STEP) {
             let command = json!({ "program": "touch", "args": ["made"], "requires": {} });
-            return at_once(vec![commands(&command, "a file")]);
+            return at_once(vec![commands(&[command], "a file")]);
+        }
+        if last.ends_with(AGENTS) {
+            let input = json!({ "description": "Look", "prompt": PACED });
+            let task = json!({ "tool": "task", "input": input });
+            return at_once(vec![commands(&vec![task; 4], "their words")]);
         }
         if last.contains("\"_event\"") || last.ends_with(LOOP) {
             return at_once(step(messages, number));
@@ -158,11 +165,11 @@ fn step(messages: &[Value], number: usize) -> Vec<String> {
     // The same step three times in a row would be a question.
     let args = if done % 2 == 0 { json!([]) } else { json!(["-a"]) };
     let command = json!({ "program": "ls", "args": args, "requires": {} });
-    vec![commands(&command, "names")]
+    vec![commands(&[command], "names")]
 }
 
-fn commands(command: &Value, effect: &str) -> String {
-    let data = json!({ "cwd": null, "commands": [command], "expected_effect": effect });
+fn commands(commands: &[Value], effect: &str) -> String {
+    let data = json!({ "cwd": null, "commands": commands, "expected_effect": effect });
     json!({ "type": "cmd", "message": "Looking.", "data": data }).to_string()
 }
 

@@ -82,7 +82,7 @@ fn report_error(startup: &Startup, why: LocalizedText) -> Exit {
     startup.fail(&Notice::error(why), Exit::Failed)
 }
 
-fn report_info(startup: &Startup, text: LocalizedText) -> Exit {
+pub fn report_info(startup: &Startup, text: LocalizedText) -> Exit {
     startup.fail(&Notice::info(text), Exit::Done)
 }
 
@@ -235,21 +235,30 @@ fn report_unchanged(startup: &Startup) -> Exit {
 
 fn delete(startup: &Startup, file: &LoadedFile, options: ExtensionOptions) -> Exit {
     let shown = file.path.display().to_string();
-    let sure = if options.yes {
-        Confirmation::Yes
-    } else {
-        confirm(startup, w::DELETE_ASK.with("file", shown.as_str()), false)
-    };
-    match sure {
-        Confirmation::Yes => match edit::delete(&file.path) {
+    let ask = w::DELETE_ASK.with("file", shown.as_str());
+    let nobody = w::DELETE_NOBODY.with("file", shown.as_str());
+    unless_confirmed(startup, options.yes, ask, nobody).unwrap_or_else(|| {
+        match edit::delete(&file.path) {
             Ok(()) => report_info(startup, w::DELETED.with("file", shown)),
             Err(why) => report_error(startup, why),
-        },
-        Confirmation::No => startup.fail(&Notice::info(w::NOT_DELETED_NO), Exit::Blocked),
+        }
+    })
+}
+
+/// How the run ends if the user does not want something deleted; `None`: it is to be deleted.
+pub fn unless_confirmed(
+    startup: &Startup,
+    yes: bool,
+    ask: LocalizedText,
+    nobody: LocalizedText,
+) -> Option<Exit> {
+    let sure = if yes { Confirmation::Yes } else { confirm(startup, ask, false) };
+    match sure {
+        Confirmation::Yes => None,
+        Confirmation::No => Some(startup.fail(&Notice::info(w::NOT_DELETED_NO), Exit::Blocked)),
         Confirmation::NoUser => {
-            let notice =
-                Notice::error(w::DELETE_NOBODY.with("file", shown)).with_hint(w::DELETE_HOW);
-            startup.fail(&notice, Exit::Blocked)
+            let notice = Notice::error(nobody).with_hint(w::DELETE_HOW);
+            Some(startup.fail(&notice, Exit::Blocked))
         }
     }
 }

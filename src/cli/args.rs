@@ -23,6 +23,7 @@ pub use super::session::SessionCommand;
 pub use super::subcommand_args::{LoginOptions, ModelCommand, PluginCommand};
 pub use super::usage_error::UsageError;
 use super::usage_error::WORDS_OF_OTHERS;
+use super::worktree_command::WorktreeCommand;
 use avocet_config::extensions::ExtensionFileKind;
 use avocet_config::keys::{EFFORTS, THEMES};
 use avocet_config::suggest;
@@ -204,6 +205,9 @@ The key goes into the system's keyring, or into a file that only you can read wh
     /// MCP servers: list, add, remove and try them.
     #[command(subcommand, after_help = "Example:\n  avocet mcp add git -- uvx mcp-server-git")]
     Mcp(McpCommand),
+    /// The git worktrees that sessions and agents work in.
+    #[command(subcommand, after_help = "Example:\n  avocet worktrees list")]
+    Worktrees(WorktreeCommand),
     /// Chat platforms: run them, their menus, who may talk, their tokens.
     #[command(subcommand, after_help = "Example:\n  avocet gateway run --only telegram")]
     Gateway(GatewayCommand),
@@ -344,6 +348,7 @@ pub enum RunMode {
     Config(ConfigCommand),
     Plugin(PluginCommand),
     Mcp(McpCommand),
+    Worktrees(WorktreeCommand),
     Gateway(GatewayCommand),
     Acp,
     Eval(EvalOptions),
@@ -486,12 +491,15 @@ impl Cli {
         Ok(way)
     }
 
+    /// The message after `resume` is the first one.
+    fn take_next_message(&mut self) -> Result<(), UsageError> {
+        let Some(Sub::Resume { prompt, .. }) = &mut self.command else { return Ok(()) };
+        let Some(next) = prompt.take() else { return Ok(()) };
+        if self.prompt.replace(next).is_some() { Err(UsageError::TwoPrompts) } else { Ok(()) }
+    }
+
     fn requested_mode(mut self, terminals: Terminals) -> Result<RunMode, UsageError> {
-        if let Some(Sub::Resume { prompt: Some(next), .. }) = &mut self.command
-            && self.prompt.replace(std::mem::take(next)).is_some()
-        {
-            return Err(UsageError::TwoPrompts);
-        }
+        self.take_next_message()?;
         let given_bot = self.model.bot;
         let prompted = self.prompt.is_some() || self.print.is_some();
         let bot = match self.command {
@@ -519,6 +527,7 @@ impl Cli {
             Some(Sub::Config(config)) => return Ok(RunMode::Config(config)),
             Some(Sub::Plugin(plugin)) => return Ok(RunMode::Plugin(plugin)),
             Some(Sub::Mcp(command)) => return Ok(RunMode::Mcp(command)),
+            Some(Sub::Worktrees(command)) => return Ok(RunMode::Worktrees(command)),
             Some(Sub::Gateway(gateway)) => return Ok(RunMode::Gateway(gateway)),
             Some(Sub::Acp) => return Ok(RunMode::Acp),
             Some(Sub::Eval(eval)) => return Ok(RunMode::Eval(eval)),

@@ -244,6 +244,9 @@ fn search(loaded: &Loaded) -> LocalizedText {
     let Some(settings) = loaded.settings.policy().web.search else {
         return web::DOCTOR_NO_SEARCH.into();
     };
+    if settings.is_by_provider() {
+        return web::DOCTOR_SEARCH_BY_PROVIDER.into();
+    }
     let at = |url| {
         web::DOCTOR_SEARCH_AT
             .with("service", settings.service.name())

@@ -270,7 +270,7 @@ impl<'a> HeadlessTurn<'a> {
             Event::Attached { items, .. } => items.iter().map(attachment_line).collect(),
             Event::TurnStarted { origin, .. } => self.on_turn_started(*origin),
             Event::SubagentStarted(_) | Event::Subagent { .. } => {
-                let told = self.agents.report(event).map_or_else(Vec::new, stderr_line);
+                let told = self.on_agent(event);
                 self.after_reply(told)
             }
             Event::Steered { .. }
@@ -374,6 +374,24 @@ impl<'a> HeadlessTurn<'a> {
             }
             Some(_) | None => vec![],
         }
+    }
+
+    /// What did not run of a subagent is printed and counted like a step of the turn itself.
+    fn on_agent(&mut self, event: &Event) -> Vec<HeadlessEffect> {
+        let mut told = self.agents.report(event).map_or_else(Vec::new, stderr_line);
+        if let Event::StepFinished(observation) = event.of_any_agent()
+            && matches!(observation.outcome, Outcome::Declined | Outcome::Refused)
+            && let Some(line) = self.agents.apply(event)
+        {
+            let title = agents::TITLE_OF_ONE.with("name", line.info.name.as_str());
+            told = self.on_observation(observation);
+            for effect in &mut told {
+                if let HeadlessEffect::Tell(StderrLine::Notice(notice)) = effect {
+                    notice.say = title.clone().with("doing", notice.say.clone());
+                }
+            }
+        }
+        told
     }
 
     fn on_observation(&mut self, observation: &Observation) -> Vec<HeadlessEffect> {

@@ -37,6 +37,7 @@ pub mod shell_files;
 pub mod subcommand_args;
 pub mod table;
 mod usage_error;
+pub mod worktree_command;
 
 pub use args::{Cli, RunMode};
 pub use exit::Exit;

@@ -24,7 +24,7 @@ pub struct RunOptions {
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub add_dir: Vec<PathBuf>,
     /// Approve the shell commands of your templates, except high-risk ones; with -p it is also
-    /// short for --approve-steps, and with `run` and `delete` it approves those.
+    /// short for --approve-steps, and with `run`, `delete`, `remove` and `prune` it approves those.
     #[arg(short, long, global = true)]
     pub yes: bool,
     /// Without the full screen: approve the model's steps that ask, but none that are

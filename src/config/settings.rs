@@ -520,7 +520,12 @@ fn spend_limits(layers: &Layers) -> SpendLimits {
         cost: layers.money(&format!("limits.cost.{scope}")),
         tokens: Some(layers.count(&format!("limits.tokens.{scope}"))).filter(|most| *most > 0),
     };
-    SpendLimits { turn: of("turn"), session: of("session"), run: of("run") }
+    SpendLimits {
+        turn: of("turn"),
+        session: of("session"),
+        run: of("run"),
+        ..SpendLimits::default()
+    }
 }
 
 fn model_overrides(layers: &Layers) -> Vec<ModelOverride> {

@@ -27,6 +27,7 @@ use super::client_error::{of_service, of_start};
 use super::message::{McpCallId, McpError};
 use super::sampling::SamplingError;
 use super::throttle::Throttled;
+use avocet_core::i18n::mcp as phrases;
 
 /// Events of a connection that wait for the task of the server. What only informs is dropped when
 /// they are too many.
@@ -333,7 +334,7 @@ impl Caller {
                 params.insert("requestState".to_owned(), state.clone());
             }
         }
-        Err(McpError::NoProtocol { why: format!("{method} asked again and again") })
+        Err(McpError::NoProtocol { why: phrases::ASKS_AGAIN.with("method", method) })
     }
 
     /// What the server asks for before it answers.
@@ -350,12 +351,12 @@ impl Caller {
                 },
                 "sampling/createMessage" => tokio::select! {
                     answer = McpHandler::sample(&self.client_state, &self.inbound, params) => {
-                        answer.map_err(|why| McpError::NoProtocol { why: why.message })?
+                        answer.map_err(|_| wrong_request(method))?
                     }
                     () = self.cancelled.cancelled() => return Err(McpError::Cancelled),
                 },
                 "roots/list" => roots(&self.client_state.folders.borrow()),
-                _ => return Err(McpError::NoProtocol { why: clean::line(method, 100) }),
+                _ => return Err(wrong_request(method)),
             };
             responses.insert(key.clone(), response);
         }
@@ -369,7 +370,7 @@ impl Caller {
     ) -> Result<Value, McpError> {
         let request = json!({"method": method, "params": params});
         let request: ClientRequest = serde_json::from_value(request)
-            .map_err(|error| McpError::NoProtocol { why: error.to_string() })?;
+            .map_err(|_| McpError::NoProtocol { why: phrases::WRONG_ANSWER.into() })?;
         let options = PeerRequestOptions::no_options();
         let sent = self.peer.send_cancellable_request(request, options).await;
         let handle = sent.map_err(|error| of_service(&error))?;
@@ -413,6 +414,11 @@ impl Caller {
     fn timed_out(&self) -> McpError {
         McpError::CallTimeout { seconds: self.timeout.as_secs() }
     }
+}
+
+fn wrong_request(method: &str) -> McpError {
+    let method = clean::line(method, 100);
+    McpError::NoProtocol { why: phrases::WRONG_REQUEST.with("method", method) }
 }
 
 fn error_reason() -> String {

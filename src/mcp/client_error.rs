@@ -5,7 +5,7 @@ use std::error::Error;
 use rmcp::ServiceError;
 use rmcp::service::ClientInitializeError;
 
-use avocet_core::i18n::{LocalizedText, config};
+use avocet_core::i18n::{LocalizedText, config, mcp as phrases};
 
 use super::clean;
 use super::message::McpError;
@@ -23,7 +23,13 @@ pub(crate) fn of_start(error: &ClientInitializeError) -> McpError {
             McpError::Refused { why: clean::line(&error.message, MAX_REASON) }
         }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => of_start(fallback),
-        other => McpError::NoProtocol { why: clean::line(&other.to_string(), MAX_REASON) },
+        ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
+            let list: Vec<String> = server_supported.iter().map(ToString::to_string).collect();
+            let list = clean::line(&list.join(", "), MAX_REASON);
+            McpError::NoProtocol { why: phrases::WRONG_REVISION.with("list", list) }
+        }
+        ClientInitializeError::Cancelled => McpError::Cancelled,
+        _ => McpError::NoProtocol { why: phrases::WRONG_START.into() },
     }
 }
 
@@ -37,7 +43,9 @@ pub(crate) fn of_service(error: &ServiceError) -> McpError {
         }
         ServiceError::TransportSend(error) => unreachable(error.error.as_ref()),
         ServiceError::TransportClosed => McpError::Ended { last_line: String::new() },
-        other => McpError::NoProtocol { why: clean::line(&other.to_string(), MAX_REASON) },
+        ServiceError::Cancelled { .. } => McpError::Cancelled,
+        ServiceError::Timeout { timeout } => McpError::CallTimeout { seconds: timeout.as_secs() },
+        _ => McpError::NoProtocol { why: phrases::WRONG_ANSWER.into() },
     }
 }
 

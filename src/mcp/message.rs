@@ -215,7 +215,7 @@ pub enum McpError {
     },
     /// It does not speak the protocol.
     NoProtocol {
-        why: String,
+        why: LocalizedText,
     },
     /// Its own error.
     Refused {
@@ -264,7 +264,7 @@ impl Localize for McpError {
             McpError::Flooded { limit } => {
                 phrases::FLOODED.with("limit", avocet_core::text::size(*limit))
             }
-            McpError::NoProtocol { why } => phrases::NO_PROTOCOL.with("why", why.as_str()),
+            McpError::NoProtocol { why } => phrases::NO_PROTOCOL.with("why", why.clone()),
             McpError::Refused { why } => phrases::REFUSED.with("why", why.as_str()),
             McpError::LoginNeeded => phrases::LOGIN_NEEDED.into(),
             McpError::LoginFailed { why } => phrases::LOGIN_FAILED.with("why", why.as_str()),

@@ -130,7 +130,7 @@ impl<'a> Running<'a> {
                 Some(inbound) = self.opened.connection.inbound.recv() => self.inbound(inbound).await,
                 Some(done) = self.tasks.join_next() => match done {
                     Ok(done) => self.done(done).await,
-                    Err(error) => return End::Failed(McpError::NoProtocol { why: error.to_string() }),
+                    Err(_) => return End::Failed(McpError::Ended { last_line: String::new() }),
                 },
                 () = tokio::time::sleep_until(stale), if self.stale.is_some() => self.list_again(),
                 () = &mut changes => {}

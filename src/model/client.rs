@@ -28,6 +28,7 @@ use super::wire::format::WireCall;
 use super::{Chunk, Model, ModelError, Request, ServerFacts, learn};
 use avocet_core::deadline::with_timeout;
 use avocet_core::i18n::{LocalizedText, model as phrases};
+use avocet_core::protocol::Provider;
 
 /// How long a stream may consist of comments alone.
 const WITHOUT_CONTENT: Duration = Duration::from_secs(600);
@@ -264,6 +265,14 @@ impl Model for HttpModel {
 
     fn refused_params(&self) -> Vec<&'static str> {
         self.capabilities.features().refused_params()
+    }
+
+    fn search_host(&self) -> Option<String> {
+        let searches = matches!(
+            self.server.provider(),
+            Provider::Anthropic | Provider::OpenAiResponses | Provider::Gemini
+        );
+        searches.then(|| self.server.host().to_owned())
     }
 
     fn enforced_window(&self) -> Option<u64> {

@@ -76,6 +76,10 @@ impl Model for Auto {
         self.server.chosen.get().map_or(Auto::UNNAMED, Model::name)
     }
 
+    fn search_host(&self) -> Option<String> {
+        self.server.chosen.get()?.search_host()
+    }
+
     fn enforced_window(&self) -> Option<u64> {
         self.server.chosen.get()?.enforced_window()
     }

@@ -241,6 +241,10 @@ impl Model for DescribedModel {
         self.known().images
     }
 
+    fn search_host(&self) -> Option<String> {
+        self.inner.search_host()
+    }
+
     fn takes_documents(&self) -> bool {
         self.known().documents == DocumentSupport::Present
     }

@@ -52,6 +52,10 @@ impl Model for LateKey {
         self.current().name()
     }
 
+    fn search_host(&self) -> Option<String> {
+        self.current().search_host()
+    }
+
     fn enforced_window(&self) -> Option<u64> {
         self.current().enforced_window()
     }

@@ -142,6 +142,11 @@ pub trait Model: Send + Sync {
         false
     }
 
+    /// The host of its server, if that searches the web by itself.
+    fn search_host(&self) -> Option<String> {
+        None
+    }
+
     /// Starts one call. Errors are items of the stream; after an error it ends.
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>>;
 }
@@ -156,6 +161,8 @@ pub struct Request {
     pub tools: Arc<[ToolSchema]>,
     /// How much the model should think; its own habit if not set.
     pub effort: Option<Effort>,
+    /// Its server searches the web for the answer, where [`Model::search_host`] says it can.
+    pub searches_web: bool,
     /// Names the conversation to servers that keep prompts for it.
     pub cache_key: Option<String>,
     /// The caller can take back what it showed, at [`Chunk::Restart`].
@@ -201,6 +208,8 @@ pub enum Chunk {
         name: String,
         bytes: usize,
     },
+    /// A page of the web that the answer is from: its title and address.
+    Source(String),
     /// A call of a tool, complete.
     Call(ToolCall),
     /// The server wants the answer so far back, and goes on with it; [`Retry`] sends it.

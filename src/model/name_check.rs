@@ -101,6 +101,10 @@ impl Model for NameCheck {
         self.inner.name()
     }
 
+    fn search_host(&self) -> Option<String> {
+        self.inner.search_host()
+    }
+
     fn enforced_window(&self) -> Option<u64> {
         self.inner.enforced_window()
     }

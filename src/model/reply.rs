@@ -90,6 +90,7 @@ impl ModelReply {
             Chunk::Retrying { .. }
             | Chunk::Notice(_)
             | Chunk::Paused
+            | Chunk::Source(_)
             | Chunk::CallProgress { .. } => {}
         }
     }

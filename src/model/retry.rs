@@ -73,6 +73,10 @@ impl Model for Retry {
         self.model.facts()
     }
 
+    fn search_host(&self) -> Option<String> {
+        self.model.search_host()
+    }
+
     fn enforced_window(&self) -> Option<u64> {
         self.model.enforced_window()
     }

@@ -176,7 +176,9 @@ pub const CACHES: &[PlaceRow] = &[
     row("python python3 pytest jupyter ipython", &[home(".cache/matplotlib"), home(".cache/huggingface/hub"), home(".cache/huggingface/datasets"), home(".cache/torch/hub/checkpoints")]),
     row("poetry", &[movable("POETRY_CACHE_DIR", ".cache/pypoetry", "cache"), movable("POETRY_CACHE_DIR", ".cache/pypoetry", "artifacts")]),
     row("pdm hatch pipenv", &[home(".cache/pdm"), home(".cache/hatch"), home(".cache/pipenv")]),
-    row("go gofmt golangci-lint gopls staticcheck", &[movable("GOCACHE", ".cache/go-build", ""), home("Library/Caches/go-build"), home(".cache/golangci-lint"), home(".cache/gopls"), home(".cache/staticcheck")]),
+    row("go gofmt golangci-lint gopls staticcheck", &[movable("GOCACHE", ".cache/go-build", ""), home("Library/Caches/go-build"), home(".cache/golangci-lint"), home(".cache/staticcheck")]),
+    // It does not start without one of its own.
+    row("gopls", &[home(".cache/gopls"), home("Library/Caches/gopls")]),
     row("mvn mvnw gradle gradlew sbt mill lein scala kotlinc", &[home(".m2/repository")]),
     row("gradle gradlew kotlinc", &[movable("GRADLE_USER_HOME", ".gradle", "caches"), home(".android/build-cache")]),
     row("sbt mill lein scala", &[home(".ivy2/cache"), home(".cache/coursier/v1")]),

@@ -32,7 +32,15 @@ pub struct WebSettings {
 impl WebSettings {
     /// Whether a search service is named, and everything that it needs is there.
     pub fn can_search(&self) -> bool {
-        self.search.as_ref().is_some_and(|search| search.endpoint().is_ok())
+        let can = |search: &SearchSettings| search.is_by_provider() || search.endpoint().is_ok();
+        self.search.as_ref().is_some_and(can)
+    }
+
+    /// The server of the model, if it searches the web and is to do that.
+    pub fn set_provider(&mut self, host: Option<String>) {
+        if let Some(search) = self.search.as_mut().filter(|search| search.is_by_provider()) {
+            search.address = host;
+        }
     }
 }
 

@@ -212,7 +212,7 @@ impl TurnScope {
         while let Some(chunk) = stream.next().await {
             match chunk.map_err(|error| error.localized())? {
                 Chunk::Text(more) => text.push_str(&more),
-                Chunk::Usage(usage) => self.account.extra = self.account.extra.plus(usage),
+                Chunk::Usage(usage) => self.account.add_extra(usage, &self.shared.spending),
                 Chunk::Finished(Some(_)) => return Err(phrases::SUM_CUT.into()),
                 Chunk::Retrying { attempt, of, wait_ms, why } => {
                     self.emit(Event::Retrying { attempt, of, wait_ms, why }).await;
@@ -221,6 +221,7 @@ impl TurnScope {
                 Chunk::Thought(_)
                 | Chunk::CallProgress { .. }
                 | Chunk::Paused
+                | Chunk::Source(_)
                 | Chunk::Gap
                 | Chunk::Notice(_)
                 | Chunk::SealedText(_)

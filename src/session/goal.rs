@@ -149,6 +149,10 @@ pub(super) async fn follow_turn(session: &mut Session, outcome: TurnOutcome) {
         TurnOutcome::Failed { why } | TurnOutcome::Unsent { why } if was_judged => {
             pause(session, phrases::WHY_NO_MODEL.with("why", why)).await;
         }
+        // The limit that ended the turn is the reason for the pause.
+        TurnOutcome::Limit { .. } if goal.is_spent(session.info.usage) => {
+            go_on(session, &goal, None).await
+        }
         TurnOutcome::Failed { why } | TurnOutcome::Unsent { why } | TurnOutcome::Limit { why } => {
             go_on(session, &goal, Some(why)).await
         }
@@ -176,9 +180,9 @@ async fn follow_verdict(session: &mut Session, goal: &Goal, verdict: GoalVerdict
 
 /// The next turn, unless a limit is met.
 async fn go_on(session: &mut Session, goal: &Goal, why: Option<LocalizedText>) {
-    let cost = goal.cost(session.info.usage);
     match goal.max_cost {
-        Some(most) if cost >= most => {
+        Some(most) if goal.is_spent(session.info.usage) => {
+            let cost = goal.cost(session.info.usage);
             let say = phrases::WHY_COST.with("cost", cost.to_string());
             tell(session, why).await;
             pause(session, say.with("most", most.to_string())).await;
@@ -285,6 +289,7 @@ async fn judge_by_model(mut scope: TurnScope, goal: String) -> FinishedTurn {
                 let reply = ModelMessage { message: answer, ..ModelMessage::default() };
                 scope.emit(Event::Replied(reply)).await;
             }
+            scope.shared.spending.add(usage);
             scope.notify(TurnMessage::Side(SideMessage::GoalJudged(verdict)));
             (TurnOutcome::Done, usage)
         }

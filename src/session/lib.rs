@@ -68,6 +68,7 @@ pub mod persistence;
 mod plugin_section;
 mod preview;
 mod prompt_expansion;
+mod provider_search;
 mod queue;
 mod recall_tool;
 mod recovery;
@@ -114,7 +115,7 @@ mod undo;
 mod user_input;
 mod wall;
 pub mod worktree_access;
-mod worktrees;
+pub mod worktrees;
 
 pub use job::KeptJobs;
 pub use pages::plugins as plugins_page;

@@ -8,10 +8,12 @@ use super::mcp_servers::{McpServerState, McpServers, ServerQuestion};
 use super::state::Session;
 use avocet_core::i18n::{
     Lang, Phrase, goal as goal_phrases, hooks as hook_phrases, mcp_pages as phrases,
+    safety as safety_phrases,
 };
 use avocet_core::protocol::{Ask, AskId, Decision, Event, GoalRequest, Notice, Question};
 use avocet_hooks::HookFile;
 use avocet_mcp::{McpQuestion, McpRequest, ServerDefinition, ServerTransport};
+use avocet_safety::Limit;
 
 /// The place of the yes among the choices.
 const YES: usize = 0;
@@ -49,7 +51,8 @@ impl Session {
             let question = match &waits {
                 ServerQuestion::Start(name) => {
                     let server = self.servers.find(name);
-                    server.map(|server| start_question(&server.definition, lang))
+                    let network = self.security.policy.limits.network;
+                    server.map(|server| start_question(&server.definition, network, lang))
                 }
                 ServerQuestion::Asked(name, question) => Some(asked_question(name, question, lang)),
                 ServerQuestion::Hooks(hash) => {
@@ -171,7 +174,7 @@ fn choice(text: String, choices: [Phrase; 2], lang: Lang) -> Question {
     Question::Choice { step: String::new(), script: None, text, choices, free: false, fallback }
 }
 
-fn start_question(definition: &ServerDefinition, lang: Lang) -> Question {
+fn start_question(definition: &ServerDefinition, network: Limit, lang: Lang) -> Question {
     let names = definition.variable_names();
     let names = (!names.is_empty()).then(|| phrases::ASK_VARIABLES.with("names", names.join(", ")));
     let variables = names.map_or_else(String::new, |names| names.text(lang));
@@ -184,6 +187,14 @@ fn start_question(definition: &ServerDefinition, lang: Lang) -> Question {
         .with("file", file.to_string_lossy().into_owned())
         .with("name", definition.name.as_str())
         .with("command", definition.summary())
-        .with("variables", variables);
+        .with("variables", variables)
+        .with(
+            "network",
+            if network == Limit::Ask {
+                safety_phrases::SANDBOX_NETWORK_OPEN
+            } else {
+                safety_phrases::SANDBOX_NETWORK_CLOSED
+            },
+        );
     choice(text.text(lang), [phrases::ASK_YES, phrases::ASK_NO], lang)
 }

@@ -17,6 +17,7 @@ const MAX_LENGTH: usize = 64 * 1024;
 
 /// Asks the model of the session on a task of its own, and says what that used.
 pub(super) fn answer(session: &mut Session, name: &str, request: SamplingRequest) {
+    let limit = session.budget().stop_reason(Usage::default());
     let connected = &session.responder.connected;
     let model = (connected.provider != Provider::Guide).then(|| Arc::clone(&connected.model));
     let redactor = Arc::clone(&session.security.redactor);
@@ -28,6 +29,11 @@ pub(super) fn answer(session: &mut Session, name: &str, request: SamplingRequest
     tokio::spawn(async move {
         let question = request.id;
         let asked = match model {
+            _ if let Some(why) = limit => {
+                let say = phrases::NOT_SAMPLED.with("name", &*name).with("why", why.clone());
+                outbox.send(Event::Notice(Notice::warning(say))).await;
+                Err(why.text(Lang::En))
+            }
             Some(model) => ask(model, request, &redactor).await,
             None => Err(avocet_model::not_connected().text(Lang::En)),
         };

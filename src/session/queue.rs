@@ -27,7 +27,7 @@ use crate::context::turn_compaction::TurnCompaction;
 use crate::context::window::Bounds;
 use avocet_core::i18n::session as phrases;
 use avocet_core::protocol::budget::{Budget, Spent};
-use avocet_core::protocol::{Dialect, Event, Notice, Prompt, SubmitId, TurnOrigin, Usage};
+use avocet_core::protocol::{Dialect, Event, Notice, Prompt, SubmitId, TurnOrigin};
 use avocet_model::ModelReply;
 
 impl Session {
@@ -223,9 +223,18 @@ impl Session {
         }
     }
 
-    fn budget(&self) -> Budget {
-        let spent = Spent { session: self.info.usage, run: self.run_usage, turn: Usage::default() };
-        Budget::new(self.info.spend_limits, spent)
+    /// What may be spent from now on; what still runs has spent some of it.
+    pub(super) fn budget(&self) -> Budget {
+        let running = self.conversation.shared.spending.total().since(self.run_usage);
+        let session = self.info.usage.plus(running);
+        let run = self.run_usage.plus(running);
+        let mut limits = self.info.spend_limits;
+        let mut spent = Spent { session, run, ..Spent::default() };
+        if let Some(goal) = self.info.goal.as_deref().filter(|goal| goal.is_active()) {
+            limits.goal.cost = goal.max_cost;
+            spent.goal.cost = goal.cost(session);
+        }
+        Budget::new(limits, spent)
     }
 
     /// Starts a turn on a task of its own.
@@ -307,7 +316,7 @@ impl Session {
             masked: MaskedTurn::default(),
             compaction: TurnCompaction::new(room),
             summary_pause: 0,
-            account: TurnAccount::default(),
+            account: TurnAccount::start(self.conversation.shared.spending.total()),
             trust_offer: self.security.trust.offer(),
             has_steps_of_model: true,
         }

@@ -432,6 +432,7 @@ impl ScriptHost for SessionScriptHost {
                     | Chunk::Restart
                     | Chunk::CallProgress { .. }
                     | Chunk::Paused
+                    | Chunk::Source(_)
                     | Chunk::Gap
                     | Chunk::Notice(_)
                     | Chunk::SealedText(_)

@@ -18,7 +18,8 @@ use super::state::Session;
 use super::task_tool::TaskTool;
 use super::turn_scope::TurnScope;
 use avocet_core::i18n::{Lang, prompt, session as phrases};
-use avocet_core::protocol::{Event, Notice, Observation, Outcome, Provider, StepAction, Usage};
+use avocet_core::protocol::{Event, Notice, Observation, Outcome, Provider, StepAction};
+use avocet_safety::web::{SEARCH, SearchSettings};
 use avocet_safety::{ClearedStep, SCRIPT_TOOL};
 use avocet_script::manifest::input::ScriptArgs;
 use avocet_script::{RunRequest, ScriptEvent};
@@ -100,6 +101,10 @@ impl Session {
         let tools = super::job_tool::all(&self.turn_messages)
             .fold(tools, |tools, tool| tools.with_tool(Arc::new(tool)));
         let tools = self.with_server_tools(tools).with_tool(Arc::new(TaskTool));
+        let search = self.security.policy.web.search.as_ref();
+        let cannot_search = search.is_some_and(SearchSettings::is_by_provider)
+            && self.responder.connected.model.search_host().is_none();
+        let tools = if cannot_search { tools.without(&[SEARCH]) } else { tools };
         if self.model_scripts().is_empty() {
             tools
         } else {
@@ -114,7 +119,6 @@ struct ScriptStep<'h> {
     id: String,
     /// What it printed.
     text: String,
-    usage: Usage,
 }
 
 impl TurnScope {
@@ -137,11 +141,9 @@ impl TurnScope {
         let numbers = (format!("{}_", step.id), 0);
         let (world, inbox) = self.script_host(Some(Arc::clone(&self.context.model)), numbers);
         let library = self.context.script_places.clone().library();
-        let mut step =
-            ScriptStep { scope: self, id: step.id, text: String::new(), usage: Usage::default() };
+        let mut step = ScriptStep { scope: self, id: step.id, text: String::new() };
         let came = play(&mut step, spawn_script(request, library, world), inbox).await;
-        let ScriptStep { text, usage, .. } = step;
-        self.account.extra = self.account.extra.plus(usage);
+        let text = step.text;
         let (text, why) = match came {
             ScriptOutcome::Ended(Ok(value))
                 if value.is_empty() || text.trim_end().ends_with(value.trim()) =>
@@ -183,7 +185,9 @@ impl ScriptListener for ScriptStep<'_> {
                 }
                 Event::StepOutput { id: self.id.clone(), text }
             }
-            ScriptEvent::TokensUsed(usage) => return self.usage = self.usage.plus(usage),
+            ScriptEvent::TokensUsed(usage) => {
+                return self.scope.account.add_extra(usage, &self.scope.shared.spending);
+            }
             ScriptEvent::StepStarted(began) => {
                 let (step, risk) = *began;
                 Event::StepStarted { step, risk }

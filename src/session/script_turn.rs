@@ -468,7 +468,10 @@ impl ScriptListener for ScriptTurn<'_> {
                 self.close_reply().await;
                 self.show_reply(display_value(&value), false).await;
             }
-            ScriptEvent::TokensUsed(usage) => self.usage = self.usage.plus(usage),
+            ScriptEvent::TokensUsed(usage) => {
+                self.scope.shared.spending.add(usage);
+                self.usage = self.usage.plus(usage);
+            }
             ScriptEvent::StepStarted(began) => {
                 self.close_reply().await;
                 let (step, risk) = *began;

@@ -47,8 +47,9 @@ impl TurnScope {
     /// Asks the session. A turn that was stopped does not wait for it, and one that begins has the
     /// current settings.
     pub(super) async fn request_news(&mut self) -> RequestNews {
+        let spent = self.account.unheard(self.shared.spending.total());
         if !self.prepared {
-            return RequestNews::default();
+            return RequestNews { spent, ..RequestNews::default() };
         }
         let (reply, answer) = oneshot::channel();
         self.notify(TurnMessage::SettingsNeeded { reply });
@@ -57,7 +58,7 @@ impl TurnScope {
             () = self.context.cancel.cancelled() => TurnNews::default(),
             answer = answer => answer.unwrap_or_default(),
         };
-        RequestNews { settings: update.map(|update| self.take_over(*update)), results }
+        RequestNews { settings: update.map(|update| self.take_over(*update)), results, spent }
     }
 
     fn take_over(&mut self, update: TurnUpdate) -> TurnSettings {

@@ -1,5 +1,5 @@
 //! What the turns of a session share: the ids of its questions, whose turn it is to ask, and the
-//! places for subagents.
+//! places for subagents, and what they spend.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -8,12 +8,32 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::worktree_access::WorktreeAccess;
-use avocet_core::protocol::AskId;
+use avocet_core::protocol::{AskId, Money, Usage};
 
 /// The subagents that run at once where no setting says how many.
 const SUBAGENTS: usize = 4;
 /// The most that start in the background between two messages of the user.
 const BACKGROUND: usize = 20;
+
+/// What all requests of a session have used since the program started, also those of turns and
+/// subagents that still run.
+#[derive(Clone, Debug, Default)]
+pub struct Spending {
+    tokens: Arc<AtomicU64>,
+    micros: Arc<AtomicU64>,
+}
+
+impl Spending {
+    pub fn add(&self, usage: Usage) {
+        self.tokens.fetch_add(usage.total_tokens(), Ordering::Relaxed);
+        self.micros.fetch_add(usage.cost.0, Ordering::Relaxed);
+    }
+
+    pub fn total(&self) -> Usage {
+        let cost = Money(self.micros.load(Ordering::Relaxed));
+        Usage { cost, ..Usage::counted(self.tokens.load(Ordering::Relaxed), 0) }
+    }
+}
 
 #[derive(Clone, Debug)]
 pub struct SharedQueues {
@@ -24,6 +44,7 @@ pub struct SharedQueues {
     max_subagents: Arc<AtomicUsize>,
     /// The subagents that were started in the background since the user's last message.
     background: Arc<AtomicUsize>,
+    pub spending: Spending,
     /// How subagents get worktrees.
     pub worktrees: Option<WorktreeAccess>,
 }
@@ -38,6 +59,7 @@ impl SharedQueues {
             subagents: Arc::new(Semaphore::new(subagents)),
             max_subagents: Arc::new(AtomicUsize::new(subagents)),
             background: Arc::default(),
+            spending: Spending::default(),
             worktrees: None,
         }
     }

@@ -22,6 +22,7 @@ pub(super) async fn handle_message(session: &mut Session, message: SideMessage) 
     match message {
         SideMessage::GoalJudged(verdict) => session.conversation.goal.verdict = Some(verdict),
         SideMessage::Answered(usage) => {
+            session.conversation.shared.spending.add(usage);
             session.info.usage = session.info.usage.plus(usage);
             session.run_usage = session.run_usage.plus(usage);
             session.send_info().await;

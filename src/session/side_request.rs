@@ -22,6 +22,9 @@ pub(super) async fn ask(
     web_is_off: bool,
     question: &str,
 ) -> Result<(String, Usage), LocalizedText> {
+    if let Some(why) = context.budget.stop_reason(Usage::default()) {
+        return Err(why);
+    }
     let model = &context.model;
     let size = model.prompt_size();
     let dialect = model.dialect();

@@ -248,7 +248,7 @@ fn scope_of(scope: &TurnScope, context: TurnContext) -> TurnScope {
         instructions_check: None,
         masked: MaskedTurn::default(),
         summary_pause: 0,
-        account: TurnAccount::default(),
+        account: TurnAccount::start(scope.shared.spending.total()),
         trust_offer: scope.trust_offer.clone(),
         has_steps_of_model: true,
     }
@@ -301,7 +301,8 @@ fn context_of(
     context.hooks.start = None;
     context.hooks.put_off = 0;
     context.hooks.end = HookEvent::SubagentStop;
-    context.budget = context.budget.after(scope.account.spent);
+    let spent = scope.shared.spending.total().since(scope.account.before);
+    context.budget = context.budget.after(spent);
     context.cancel = cancel;
     context.fit_to_model();
     Ok(context)

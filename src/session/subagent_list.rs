@@ -82,7 +82,8 @@ impl Subagents {
         request: AgentRequest,
     ) -> Result<(), LocalizedText> {
         let mut running = self.running.iter_mut();
-        let subagent = running.find(|subagent| subagent.info.agent == agent);
+        let is_meant = |info: &SubagentInfo| info.agent == agent || info.name == agent;
+        let subagent = running.find(|subagent| is_meant(&subagent.info));
         let subagent = subagent.ok_or(phrases::HAS_ENDED)?;
         match request {
             AgentRequest::Stop => subagent.cancel.cancel(),

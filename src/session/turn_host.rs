@@ -14,7 +14,7 @@ use super::turn_context::bounds_of_model;
 use super::turn_messages::{FinishedTurn, TurnMessage};
 use super::turn_room::Preamble;
 use super::turn_scope::TurnScope;
-use super::{script_tool, skill_tool, subagent};
+use super::{provider_search, script_tool, skill_tool, subagent};
 use crate::agent::Steering;
 use crate::agent::drive::drive;
 use crate::agent::turn::{Turn, TurnResult, TurnStart};
@@ -36,7 +36,7 @@ use avocet_safety::{ClearedStep, Grant, PolicyContext, SessionOpening, ToolTask}
 
 impl Host for TurnScope {
     fn policy_context(&mut self) -> PolicyContext<'_> {
-        self.judge.policy_context()
+        self.policy_context()
     }
 
     async fn news(&mut self) -> RequestNews {
@@ -50,14 +50,16 @@ impl Host for TurnScope {
             }
             answered => answered,
         };
-        if let Ok(reply) = &answered {
-            self.account.spent = self.account.spent.plus(reply.usage);
-            self.notify(TurnMessage::Spent(self.account.spent));
-        }
-        answered
+        let reply = answered?;
+        self.shared.spending.add(reply.usage);
+        let usage = reply.usage.plus(std::mem::take(&mut self.account.extra));
+        self.account.spent = self.account.spent.plus(usage);
+        self.notify(TurnMessage::Spent(self.account.spent));
+        Ok(ModelReply { usage, ..reply })
     }
 
     fn partial_answer(&mut self) -> Option<ModelReply> {
+        self.shared.spending.add(self.answer.usage);
         Some(std::mem::take(&mut self.answer)).filter(|reply| !reply.is_empty())
     }
 
@@ -108,6 +110,9 @@ impl Host for TurnScope {
         let mut observation = match &judged.task {
             Some(ToolTask::Plugin(plugin)) if plugin.interactive => {
                 self.run_in_terminal(step).await
+            }
+            Some(ToolTask::WebSearch(task)) if task.settings.is_by_provider() => {
+                provider_search::run(self, step).await
             }
             Some(ToolTask::Subagent(_)) => subagent::run_task(self, step).await,
             _ if is_script => self.run_script(step).await,
@@ -254,8 +259,7 @@ impl TurnScope {
         let reply = self.read_stream(stream).await?;
         // The steps it proposes are judged next.
         self.await_sandbox_status().await;
-        let usage = reply.usage.plus(std::mem::take(&mut self.account.extra));
-        Ok(ModelReply { usage, ..reply })
+        Ok(reply)
     }
 
     /// Lets the model decide until the turn ends.
@@ -291,6 +295,8 @@ impl TurnScope {
         };
         let TurnResult { ending, mut record, usage, next_step } =
             drive(Turn::new(start), &mut self, cancel).await;
+        // That of agents whose results no answer followed.
+        let usage = usage.plus(std::mem::take(&mut self.account.extra));
         self.keep_as_sent(&mut record);
         self.next_step = next_step;
         self.end(ending, record, usage).await
@@ -336,7 +342,7 @@ impl TurnScope {
                 Some(Ok(Chunk::Retrying { .. })) if limit.deadline.is_some() => break,
                 Some(Ok(chunk)) => self.handle_chunk(chunk, &mut growing).await,
                 Some(Err(error)) if self.answer.is_empty() || self.will_fall_back(&error) => {
-                    self.account.extra = self.account.extra.plus(self.answer.usage);
+                    self.account.add_extra(self.answer.usage, &self.shared.spending);
                     return Err(error);
                 }
                 Some(Err(error)) => {
@@ -392,6 +398,7 @@ impl TurnScope {
             }
             Chunk::Gap
             | Chunk::Paused
+            | Chunk::Source(_)
             | Chunk::SealedText(_)
             | Chunk::SealedThought(_)
             | Chunk::Call(_)

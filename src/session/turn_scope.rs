@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use super::event_sink::Outbox;
 use super::masked_turn::MaskedTurn;
-use super::shared_queues::SharedQueues;
+use super::shared_queues::{SharedQueues, Spending};
 use super::subagent_bounds::SubagentBounds;
 use super::turn_clock::TurnClock;
 use super::turn_context::TurnContext;
@@ -74,6 +74,32 @@ pub struct TurnAccount {
     /// All of the turn so far.
     pub spent: Usage,
     pub max_steps: Option<usize>,
+    /// What the session had used when it began.
+    pub before: Usage,
+    /// What it heard last of all requests since then.
+    heard: Usage,
+}
+
+impl TurnAccount {
+    pub fn start(before: Usage) -> TurnAccount {
+        TurnAccount { before, ..TurnAccount::default() }
+    }
+
+    /// Counts a request for something other than an answer.
+    pub fn add_extra(&mut self, usage: Usage, spending: &Spending) {
+        spending.add(usage);
+        self.extra = self.extra.plus(usage);
+    }
+
+    /// What all requests since it began have used, if that is more than its own, and news.
+    pub fn unheard(&mut self, total: Usage) -> Usage {
+        let spent = total.since(self.before);
+        let is_news = spent.since(self.spent) != Usage::default() && spent != self.heard;
+        if is_news {
+            self.heard = spent;
+        }
+        if is_news { spent } else { Usage::default() }
+    }
 }
 
 /// The parts that judge steps.
@@ -181,13 +207,17 @@ impl StepJudge {
         &self.place.cwd
     }
 
-    pub fn policy_context(&mut self) -> PolicyContext<'_> {
+    fn read_changes(&mut self) {
         if self.changes.has_changed().unwrap_or(false) {
             self.policy = self.changes.borrow_and_update().clone();
             self.policy.narrowed = self.restriction.clone();
             self.policy.shelter = self.sandbox_status.unwrap_or(self.policy.shelter);
             self.bounds.narrow(&mut self.policy);
         }
+    }
+
+    pub fn policy_context(&mut self) -> PolicyContext<'_> {
+        self.read_changes();
         PolicyContext { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
     }
 }
@@ -277,6 +307,8 @@ impl TurnScope {
     }
 
     pub fn policy_context(&mut self) -> PolicyContext<'_> {
+        self.judge.read_changes();
+        self.judge.policy.web.set_provider(self.context.model.search_host());
         self.judge.policy_context()
     }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::job_place::BackgroundUse;
+use super::persistence::format_time;
 use super::shell_turn;
 use super::state::Session;
 use super::turn_messages::FinishedTurn;
@@ -25,9 +26,19 @@ pub(super) fn answer_request(session: &Session, request: WorktreeRequest) {
     let mut outbox = session.outbox.clone();
     tokio::spawn(async move {
         let event = match request {
-            WorktreeRequest::List => page(list(&folder).await),
+            WorktreeRequest::List => page(list(&folder).await.map(|mut rows| {
+                rows.push(PageRow::line(if rows.is_empty() {
+                    phrases::NONE
+                } else {
+                    phrases::HOW
+                }));
+                rows
+            })),
             WorktreeRequest::Show { name } => page(show(&folder, &name, &redactor).await),
-            WorktreeRequest::Remove { name } => Event::Notice(remove(&folder, &name).await),
+            WorktreeRequest::Remove { name, with_files } => {
+                let removed = remove(&folder, &name, with_files).await;
+                Event::Notice(removed.map_or_else(Notice::warning, Notice::info))
+            }
         };
         outbox.send(event).await;
     });
@@ -46,14 +57,17 @@ fn page(rows: Result<Vec<PageRow>, LocalizedText>) -> Event {
     Event::Page(Box::new(Page { title: phrases::TITLE.into(), rows }))
 }
 
-async fn list(folder: &Path) -> Result<Vec<PageRow>, LocalizedText> {
+/// One row each.
+///
+/// # Errors
+/// The folder has no repository.
+pub async fn list(folder: &Path) -> Result<Vec<PageRow>, LocalizedText> {
     let repository = WorktreeRepository::find(folder).await?;
     let mut rows = Vec::new();
     for name in repository.names().await {
         let about = repository.state(&name).await.map(|state| describe(&name, &state));
         rows.push(PageRow::pair(name, about.unwrap_or_else(|why| why)));
     }
-    rows.push(PageRow::line(if rows.is_empty() { phrases::NONE } else { phrases::HOW }));
     Ok(rows)
 }
 
@@ -64,7 +78,7 @@ fn describe(name: &str, state: &WorktreeState) -> LocalizedText {
         WorktreeState { .. } => phrases::ROW,
     };
     let text = phrase.with("commits", state.commits.len()).with("branch", branch_of(name));
-    text.with("files", state.uncommitted.len())
+    text.with("files", state.uncommitted.len()).with("when", format_time(state.made_ms))
 }
 
 async fn show(
@@ -91,15 +105,32 @@ async fn show(
     Ok(rows)
 }
 
-async fn remove(folder: &Path, name: &str) -> Notice {
-    let removed = match WorktreeRepository::find(folder).await {
-        Ok(repository) => repository.remove(name).await,
-        Err(why) => Err(why),
-    };
-    match removed {
-        Ok(()) => Notice::info(phrases::REMOVED.with("name", name)),
-        Err(why) => Notice::warning(why),
+/// Removes one, and says so. `with_files`: also with files that are in no commit.
+///
+/// # Errors
+/// What would be lost, or why it cannot be removed.
+pub async fn remove(
+    folder: &Path,
+    name: &str,
+    with_files: bool,
+) -> Result<LocalizedText, LocalizedText> {
+    WorktreeRepository::find(folder).await?.remove(name, with_files).await?;
+    Ok(phrases::REMOVED.with("name", name))
+}
+
+/// The names of those that can be removed with no loss.
+///
+/// # Errors
+/// The folder has no repository.
+pub async fn removable(folder: &Path) -> Result<Vec<String>, LocalizedText> {
+    let repository = WorktreeRepository::find(folder).await?;
+    let mut names = Vec::new();
+    for name in repository.names().await {
+        if repository.check_removal(&name, false).await.is_ok() {
+            names.push(name);
+        }
     }
+    Ok(names)
 }
 
 async fn merge(folder: PathBuf, name: String, mut scope: TurnScope) -> FinishedTurn {

@@ -6,6 +6,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use rustix::fs::OFlags;
 
@@ -51,7 +52,7 @@ pub struct Worktree {
 
 /// Unlocked rather than closed at its end: a program that starts at this moment has the file too.
 #[derive(Debug)]
-struct NameLock(File);
+pub struct NameLock(File);
 
 impl Drop for NameLock {
     fn drop(&mut self) {
@@ -77,6 +78,8 @@ pub struct WorktreeState {
     pub uncommitted: Vec<String>,
     /// That are not in the current branch.
     pub commits: Vec<String>,
+    /// When its folder was made.
+    pub made_ms: i64,
 }
 
 /// Whether a worktree and its branch can have this name.
@@ -308,7 +311,8 @@ impl WorktreeRepository {
         let log = ["log", "--oneline", "--no-decorate", &range];
         let commits = run_git(&self.top, &log).await.unwrap_or_default();
         let is_in_use = !is_gone && self.lock(name)?.is_none();
-        Ok(WorktreeState { is_in_use, is_gone, uncommitted, commits: lines(&commits) })
+        let made_ms = time_made(&path).unwrap_or_default();
+        Ok(WorktreeState { is_in_use, is_gone, uncommitted, commits: lines(&commits), made_ms })
     }
 
     async fn uncommitted(&self, name: &str) -> Result<Vec<String>, String> {
@@ -335,7 +339,8 @@ impl WorktreeRepository {
             return Err(phrases::IN_USE.with("name", name));
         }
         // A tag may have the name of the branch.
-        let merge = format!("git merge --no-edit refs/heads/{}", branch_of(name));
+        let branch = branch_of(name);
+        let merge = format!("git merge -m \"Merge branch '{branch}'\" refs/heads/{branch}");
         if state.uncommitted.is_empty() {
             return Ok((!state.commits.is_empty()).then_some(merge));
         }
@@ -348,33 +353,77 @@ impl WorktreeRepository {
         is_elsewhere.then_some(()).ok_or_else(|| phrases::IS_HERE.with("name", name))
     }
 
-    /// Removes a worktree and its branch, if nothing of it would be lost.
+    /// Removes a worktree and its branch, if nothing of it would be lost, or only files that are in
+    /// no commit.
     ///
     /// # Errors
     /// What it has that is nowhere else, or why it cannot be removed.
-    pub async fn remove(&self, name: &str) -> Result<(), LocalizedText> {
-        self.state(name).await?;
-        self.check_not_here(name)?;
-        let lock = self.lock(name)?.ok_or_else(|| phrases::IN_USE.with("name", name))?;
-        self.remove_locked(name, lock).await
+    pub async fn remove(&self, name: &str, with_files: bool) -> Result<(), LocalizedText> {
+        let lock = self.check_removal(name, with_files).await?;
+        self.remove_locked(name, lock, with_files).await
     }
 
-    async fn remove_locked(&self, name: &str, lock: NameLock) -> Result<(), LocalizedText> {
+    /// The lock of its name, if it may be removed.
+    ///
+    /// # Errors
+    /// What it has that is nowhere else, or why it cannot be removed.
+    pub async fn check_removal(
+        &self,
+        name: &str,
+        with_files: bool,
+    ) -> Result<NameLock, LocalizedText> {
+        let is_gone = self.state(name).await?.is_gone;
+        self.check_not_here(name)?;
+        let lock = self.lock(name)?.ok_or_else(|| phrases::IN_USE.with("name", name))?;
+        if !with_files && !is_gone {
+            let files = self.loose_files(name).await.map_err(|why| failed_with(name, &why))?;
+            if !files.is_empty() {
+                let files = shortened(&files);
+                return Err(phrases::HAS_FILES.with("name", name).with("files", files));
+            }
+        }
+        self.check_commits(name, is_gone).await?;
+        Ok(lock)
+    }
+
+    /// Its files that are in no commit: changed, untracked and ignored ones, but for copies of those
+    /// of the main folder.
+    async fn loose_files(&self, name: &str) -> Result<Vec<String>, String> {
+        let path = self.path(name);
+        let mut files = self.uncommitted(name).await?;
+        let list = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory"];
+        let ignored = run_git(&path, &list).await?;
+        let ignored = ignored.lines().filter(|file| !is_copy(&self.root, &path, file));
+        files.extend(ignored.map(|file| format!("!! {}", visible(file))));
+        Ok(files)
+    }
+
+    async fn check_commits(&self, name: &str, is_gone: bool) -> Result<(), LocalizedText> {
+        let commits = self.commits_nowhere_else(name, is_gone).await;
+        match commits.map_err(|why| failed_with(name, &why))?.as_str() {
+            "0" => Ok(()),
+            commits => Err(phrases::HAS_COMMITS.with("name", name).with("commits", commits)),
+        }
+    }
+
+    /// Git itself keeps one with changed or untracked files, unless it is removed with them.
+    async fn remove_locked(
+        &self,
+        name: &str,
+        lock: NameLock,
+        with_files: bool,
+    ) -> Result<(), LocalizedText> {
         let failed = |why: String| failed_with(name, &why);
         let is_gone = self.path(name).symlink_metadata().is_err();
         if !is_gone {
             self.verify(name).await?;
-            let files = self.uncommitted(name).await.map_err(failed)?.len();
-            if files > 0 {
-                return Err(phrases::HAS_CHANGES.with("name", name).with("files", files));
-            }
         }
-        let commits = self.commits_nowhere_else(name, is_gone).await.map_err(failed)?;
-        if commits != "0" {
-            return Err(phrases::HAS_COMMITS.with("name", name).with("commits", commits));
-        }
+        self.check_commits(name, is_gone).await?;
         let path = format!("{WORKTREES}/{name}");
-        let removed = run_git(&self.root, &["worktree", "remove", &path]).await;
+        let force = with_files.then_some("--force");
+        let remove: Vec<&str> =
+            ["worktree", "remove"].into_iter().chain(force).chain([&*path]).collect();
+        let removed = run_git(&self.root, &remove).await;
         if !is_gone {
             removed.map_err(failed)?;
         }
@@ -448,7 +497,7 @@ impl Worktree {
             uncommitted.extend(ignored_among(written, &path).await);
         }
         if commits.is_empty() && uncommitted.is_empty() {
-            let removed = repository.remove_locked(&name, lock).await;
+            let removed = repository.remove_locked(&name, lock, false).await;
             return removed.err().map(|why| why.text(Lang::En));
         }
         let stat = if is_gone {
@@ -497,6 +546,22 @@ async fn places_of(folder: &Path) -> Option<[PathBuf; 2]> {
     let answer = run_git(folder, &args).await.ok()?;
     let (common, top) = answer.trim_end().split_once('\n')?;
     Some([fs::canonicalize(common).ok()?, fs::canonicalize(top).ok()?])
+}
+
+/// Whether a file below one folder is also below the other.
+fn is_copy(from: &Path, to: &Path, path: &str) -> bool {
+    let read = |folder: &Path| {
+        let file = folder.join(path);
+        let meta = file.symlink_metadata().ok()?;
+        if meta.is_file() && meta.len() <= MAX_BYTES { fs::read(file).ok() } else { None }
+    };
+    read(to).is_some_and(|bytes| read(from) == Some(bytes))
+}
+
+/// When git made a worktree, in milliseconds since 1970.
+fn time_made(path: &Path) -> Option<i64> {
+    let made = path.join(".git").symlink_metadata().ok()?.modified().ok()?;
+    i64::try_from(made.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }
 
 /// Copies a file below one folder to another, through no link.

@@ -135,6 +135,9 @@ impl WebTool {
             Some(ToolTask::Fetch(task)) => with_timeout(timeout, self.page(task))
                 .await
                 .unwrap_or_else(|_| Err(timed_out(&task.url))),
+            Some(ToolTask::WebSearch(task)) if task.settings.is_by_provider() => {
+                Err(phrases::SEARCH_NO_PROVIDER.into())
+            }
             Some(ToolTask::WebSearch(task)) => with_timeout(timeout, self.results(task))
                 .await
                 .unwrap_or_else(|_| Err(timed_out(&task.page.url))),

@@ -472,6 +472,7 @@ fn project_settings_that_loosen_or_are_not_safety_are_ignored_and_reported() {
         "[display]\ntool_progress_command = true",
         "[profiles.default]\nbase_url = \"http://evil/v1\"",
         "[web]\nsearch = \"searxng\"",
+        "[web]\nsearch = \"provider\"",
         "[web]\nsearch_url = \"https://evil.test\"",
     ] {
         let before = desk.load();

@@ -690,6 +690,41 @@ fn the_most_that_a_run_may_cost_ends_its_turn_with_4() {
 }
 
 #[test]
+fn a_step_of_an_agent_that_does_not_run_is_told_with_its_name_and_what_to_do() {
+    let bench = TestDir::new();
+    let input = serde_json::json!({ "description": "Make", "prompt": "Make it." });
+    let commands = serde_json::json!([{ "tool": "task", "input": input }]);
+    let task = serde_json::json!({"type":"cmd","message":"One.","data":{"commands":commands}});
+    let model = bench.script(&[&task.to_string(), &cmd("touch", &["x"]), DONE, DONE]);
+    let output = bench.run(&["--model", &model, "-p", "make"]);
+    exits(&output, 3);
+    let said = err(&output);
+    assert!(said.contains("general: Not run, needs approval: touch x ("), "{said}");
+    assert!(said.contains("With `--approve-steps`"), "{said}");
+    assert_eq!(out(&output), "All done.\n");
+}
+
+#[test]
+fn a_goal_is_a_whole_run_that_ends_once_it_is_met_or_paused() {
+    let bench = TestDir::new();
+    let replies = [&*cmd("touch", &["made.txt"]), DONE];
+    let goal = "/goal make it --until ls made.txt";
+    let model = bench.script(&replies);
+    let met = bench.run(&["--model", &model, "--approve-steps", "-p", goal]);
+    exits(&met, 0);
+    assert!(err(&met).contains("The goal is met. Turns: 1."), "{}", err(&met));
+    assert!(out(&met).contains("All done."), "{}", out(&met));
+    assert!(bench.work().join("made.txt").exists());
+
+    let bench = TestDir::new();
+    let model = bench.script(&[replies, replies].concat());
+    let paused = bench.run(&["--model", &model, "-p", goal]);
+    assert!(err(&paused).contains("Not run, needs approval: touch"), "{}", err(&paused));
+    assert!(err(&paused).contains("The goal is paused: "), "{}", err(&paused));
+    exits(&paused, 3);
+}
+
+#[test]
 fn an_unreachable_server_is_one_sentence_and_5() {
     let bench = TestDir::new();
     // Port 9 of the loopback address answers nobody.

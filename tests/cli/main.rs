@@ -41,6 +41,7 @@ mod message_stream;
 mod model_habits;
 mod native_tools;
 mod prompt_cache;
+mod provider_search;
 #[cfg(unix)]
 mod replay;
 mod run_command;

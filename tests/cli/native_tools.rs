@@ -362,6 +362,7 @@ fn the_tool_for_searching_is_described_once_a_service_can_be_asked() {
     for (settings, is_there) in [
         ("", false),
         ("[web]\nsearch = \"searxng\"", false),
+        ("[web]\nsearch = \"provider\"", false),
         ("[web]\nsearch = \"searxng\"\nsearch_url = \"http://localhost:8888\"", true),
     ] {
         let bench = TestDir::new();

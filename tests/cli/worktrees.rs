@@ -112,3 +112,34 @@ fn an_agent_commits_in_a_worktree_of_its_own_inside_the_wall() {
     assert!(result.contains("Add b") && !result.contains("Not committed"), "{result}");
     assert!(!bench.work().join("b.txt").exists());
 }
+
+#[test]
+fn worktrees_are_listed_removed_and_pruned_from_the_shell() {
+    let bench = project();
+    let none = run(&bench, &["worktrees", "list"]);
+    assert!(text(&none.stderr).contains("There are none"), "{}", text(&none.stderr));
+    for name in ["one", "two"] {
+        let path = format!(".avocet/worktrees/{name}");
+        git(&bench, &["worktree", "add", "-q", "-b", &format!("avocet/{name}"), &path]);
+    }
+    let two = bench.work().join(".avocet/worktrees/two");
+    std::fs::write(two.join("new.txt"), "new\n").unwrap();
+    let list = text(&run(&bench, &["worktrees", "list"]).stdout);
+    let one = list.lines().find(|line| line.contains("one")).unwrap_or_else(|| panic!("{list}"));
+    assert!(
+        one.contains("branch `avocet/one`, made 20") && one.ends_with("committed: 0"),
+        "{list}"
+    );
+    let kept = run(&bench, &["worktrees", "remove", "two"]);
+    assert_eq!(kept.status.code(), Some(1));
+    assert!(text(&kept.stderr).contains("?? new.txt"), "{}", text(&kept.stderr));
+    let asked = run(&bench, &["worktrees", "prune"]);
+    assert_eq!(asked.status.code(), Some(3));
+    assert!(text(&asked.stderr).contains("nobody can be asked: one."), "{}", text(&asked.stderr));
+    let pruned = run(&bench, &["worktrees", "prune", "-y"]);
+    assert!(pruned.status.success(), "{}", text(&pruned.stderr));
+    assert!(two.exists() && !bench.work().join(".avocet/worktrees/one").exists());
+    let removed = run(&bench, &["worktrees", "remove", "two", "-y"]);
+    assert!(removed.status.success(), "{}", text(&removed.stderr));
+    assert!(!two.exists() && git(&bench, &["branch"]).trim() == "* main");
+}

@@ -12,6 +12,7 @@ use crate::fakes::telegram::TelegramServer;
 use crate::process::{GatewayProcess, data, touch};
 use crate::support::bench::TestDir;
 use crate::support::server::Reply;
+use serde_json::json;
 
 /// A message of the bot as its reader sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -196,6 +197,7 @@ journeys! {
     a_turn_with_an_approval_runs_the_step_and_answers_in_its_place
     a_press_that_is_forged_or_of_someone_else_decides_nothing
     commands_work_during_a_run_and_during_a_question
+    an_agent_is_stopped_by_its_name_and_the_turn_goes_on
     no_one_else_gets_an_answer_and_their_words_reach_no_model
     a_kill_in_the_middle_loses_nothing_and_answers_nothing_twice
     every_message_is_answered_once_although_the_service_drops_repeats_and_reorders
@@ -271,6 +273,21 @@ fn commands_work_during_a_run_and_during_a_question<S: ChatService>() {
     gateway.service.command(S::ANN, "deny not now");
     gateway.said("Second.");
     assert!(!gateway.has_file("made.txt"));
+}
+
+fn an_agent_is_stopped_by_its_name_and_the_turn_goes_on<S: ChatService>() {
+    let input = json!({ "description": "Look", "prompt": "Look.", "agent": "explore" });
+    let commands = json!([{ "tool": "task", "input": input }]);
+    let task = json!({ "type": "cmd", "message": "One.", "data": { "commands": commands } });
+    let slow = Reply::chat("slow").hang_after(2);
+    let replies = vec![Reply::text(&task.to_string(), 1), slow, Reply::chat("Without it.")];
+    let gateway = Gateway::<S>::start(replies);
+    gateway.service.say(S::ANN, "look");
+    gateway.model.wait_for_requests(2);
+    gateway.service.command(S::ANN, "agents stop explore");
+    gateway.said("Without it.");
+    let told = gateway.model.requests()[2].json().to_string();
+    assert!(told.contains("stopped the agent"), "{told}");
 }
 
 fn no_one_else_gets_an_answer_and_their_words_reach_no_model<S: ChatService>() {

@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex};
 use avocet::i18n::Lang;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
-    Decision, Event, GoalRequest, Notice, Op, Question, QuestionOp, SessionInfo, TurnOp,
+    Decision, Event, GoalRequest, Money, Notice, Op, Prices, Question, QuestionOp, SessionInfo,
+    TokenPrices, TurnOp, Usage,
 };
 use futures_util::stream::BoxStream;
+use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use crate::support::talk::derefs_to_client;
 use crate::support::talk::{self, DONE, SessionClient, chat, cmd, row, tool, with_files};
@@ -25,7 +27,21 @@ impl Model for Listener {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
         let texts = request.messages.iter().skip(1).map(|message| message.text().into_owned());
         self.1.lock().unwrap().push(texts.collect::<Vec<_>>().join("\n"));
-        self.0.stream(request)
+        self.0.stream(request).map_ok(priced).boxed()
+    }
+
+    fn prices(&self) -> Option<Prices> {
+        Some(TokenPrices::default().into())
+    }
+}
+
+/// A cent for each token that a reply says it used.
+fn priced(chunk: Chunk) -> Chunk {
+    match chunk {
+        Chunk::Usage(usage) => {
+            Chunk::Usage(Usage { cost: Money(usage.total_tokens() * 10_000), ..usage })
+        }
+        chunk => chunk,
     }
 }
 
@@ -56,10 +72,14 @@ impl Conversation {
     }
 
     async fn set(&self, until: Option<&str>) {
+        self.set_limited(until, None).await;
+    }
+
+    async fn set_limited(&self, until: Option<&str>, max_cost: Option<Money>) {
         let goal = GoalRequest::Set {
             text: "make it".to_owned(),
             until: until.map(str::to_owned),
-            max_cost: None,
+            max_cost,
         };
         self.send(Op::Turn(TurnOp::Goal { goal })).await;
     }
@@ -147,6 +167,39 @@ async fn what_judges_no_goal_pauses_it_with_a_sentence() {
         assert!(is_paused(&info));
         talk.client.close().await;
     }
+}
+
+#[tokio::test]
+async fn the_limit_of_a_goal_ends_the_turn_that_reaches_it() {
+    let cents = |reply: &str| format!("#! {{\"usage\":[40,10]}}\n{reply}");
+    let (list, other) = (cents(&cmd("ls", &[])), cents(&cmd("ls", &["-a"])));
+    let mut talk = Conversation::start(&[&list, &other, DONE, "MET"]);
+    talk.set_limited(None, Some(Money(900_000))).await;
+    let (ask, question) = talk.next_question().await;
+    let Question::Pause { why } = question else { panic!("{question:?}") };
+    assert_eq!(why.text(Lang::En), "The goal has cost $1.00; its `--max-cost` allows $0.9000.");
+    let decision = Decision::Stop;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
+    let (said, info) = talk.end().await;
+    assert!(said.contains("paused") && said.contains("it has cost $1.00"), "{said}");
+    assert!(is_paused(&info));
+    assert_eq!(talk.asked.lock().unwrap().len(), 2);
+    talk.client.close().await;
+}
+
+#[tokio::test]
+async fn a_side_question_is_not_sent_once_the_limit_is_reached() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = Scripted::parse("test", &format!("#! {{\"usage\":[40,10]}}\n{DONE}")).unwrap();
+    let mut parts = talk::parts(&folder.path().canonicalize().unwrap(), Arc::new(model));
+    parts.info.spend_limits.session.tokens = Some(50);
+    let mut client = SessionClient::start(parts);
+    client.turn("look").await;
+    let question = "how far?".to_owned();
+    client.send(Op::Turn(TurnOp::AskAside { question })).await;
+    let said = client.notice().await.say.text(Lang::En);
+    assert!(said.ends_with("used 50 tokens; `limits.tokens.session` allows 50."), "{said}");
+    client.close().await;
 }
 
 #[tokio::test]

@@ -338,6 +338,40 @@ async fn an_agent_that_meets_a_limit_says_so_in_its_result() {
     talk.client.close().await;
 }
 
+#[tokio::test]
+async fn agents_that_run_at_the_same_time_count_to_one_limit() {
+    let used = |reply: &str| format!("#! {{\"usage\":[30,30]}}\n{reply}");
+    let list = used(&cmd("ls", &[]));
+    let replies = [&*used(&two_tasks()), &list, &list, DONE, DONE, DONE];
+    let mut talk = start(&replies, |parts| {
+        parts.info.spend_limits.session.tokens = Some(150);
+    });
+    talk.client.submit("look").await;
+    let mut all = Vec::new();
+    let why = loop {
+        let next = talk.client.next(|event| match event {
+            Event::Asked(ask) => Some(Ok((ask.id, ask.question))),
+            Event::TurnEnded { ending, .. } => Some(Err(ending)),
+            _ => None,
+        });
+        match next.await {
+            Ok((ask, Question::Pause { why })) => {
+                all.push(why.text(Lang::En));
+                let decision = Decision::Stop;
+                talk.client.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
+            }
+            Ok(other) => panic!("{other:?}"),
+            Err(TurnOutcome::Limit { why }) => break why.text(Lang::En),
+            Err(ending) => panic!("{ending:?} {all:?}"),
+        }
+    };
+    let most = "has used 180 tokens; `limits.tokens.session` allows 150.";
+    assert!(why.ends_with(most), "{why}");
+    assert!(all.iter().all(|why| why.ends_with(most)), "{all:?}");
+    assert_eq!(all.len(), 3, "both agents and the turn: {all:?}");
+    talk.client.close().await;
+}
+
 /// Answers the session and its agents from lists of their own, and keeps what it was sent. An agent
 /// is answered once the test lets it end.
 #[derive(Clone, Default)]

@@ -159,15 +159,17 @@ async fn a_worktree_is_listed_merged_after_a_question_and_then_removed() {
     talk.turn("write").await;
     let ask = |request| Op::Session(SessionOp::Worktrees { request });
     let add = || "add-b".to_owned();
+    let remove = || WorktreeRequest::Remove { name: add(), with_files: false };
     talk.send(ask(WorktreeRequest::List)).await;
     let page = talk.page().await;
-    assert_eq!(page[0], "add-b: commits: 0, files not committed: 1");
+    assert!(page[0].starts_with("add-b: branch `avocet/add-b`, made 20"), "{page:?}");
+    assert!(page[0].ends_with("; commits: 0, files not committed: 1"), "{page:?}");
     talk.send(ask(WorktreeRequest::Show { name: add() })).await;
     let page = talk.page().await.join("\n");
     assert!(page.contains("avocet/add-b") && page.contains("?? b.txt"), "{page}");
-    talk.send(ask(WorktreeRequest::Remove { name: add() })).await;
+    talk.send(ask(remove())).await;
     let said = talk.notice().await.say.text(Lang::En);
-    assert!(said.contains("is kept"), "{said}");
+    assert!(said.contains("is kept") && said.contains("?? b.txt"), "{said}");
 
     talk.send(Op::Turn(TurnOp::MergeWorktree { name: add() })).await;
     let (ask_id, question) = talk.next_question().await;
@@ -181,7 +183,7 @@ async fn a_worktree_is_listed_merged_after_a_question_and_then_removed() {
     assert_eq!(result(&events).exit_code, Some(0), "{events:#?}");
     assert!(talk.root.join("b.txt").exists());
 
-    talk.send(ask(WorktreeRequest::Remove { name: add() })).await;
+    talk.send(ask(remove())).await;
     let said = talk.notice().await.say.text(Lang::En);
     assert!(said.contains("were removed"), "{said}");
     talk.send(ask(WorktreeRequest::Show { name: add() })).await;

@@ -39,7 +39,7 @@ words! { "agents":
     QUIT_STOPS: "Press Ctrl-C again to quit. {n} {n:agent|agents} in the background will be stopped.", "再按一次 Ctrl-C 退出，后台的 {n} 个智能体会被停止。";
     QUIT_STOPPED: "{n} {n:agent|agents} in the background {n:was|were} stopped.", "后台的 {n} 个智能体已被停止。";
     WAITS: "Waiting for {n} {n:agent|agents} in the background.", "正在等待后台的 {n} 个智能体。";
-    USAGE: "`{found}` is not an agent to stop or write to. `/agents stop N`, `/agents tell N TEXT`; N is the number that its start shows.", "`{found}` 不能用来停止智能体或写给它。用法：`/agents stop N`、`/agents tell N 内容`；N 是它开始时显示的编号。";
+    USAGE: "`{found}` is not an agent to stop or write to. `/agents stop N`, `/agents tell N TEXT`; N is its name, or the number that its start shows.", "`{found}` 不能用来停止智能体或写给它。用法：`/agents stop N`、`/agents tell N 内容`；N 是它的名称，或开始时显示的编号。";
     OPTION_ACTION: "`stop N` or `tell N TEXT`", "`stop N` 或 `tell N 内容`";
     OF_AGENT: "{name} asks: {text}", "{name} 询问：{text}";
     TITLE: "Agents", "智能体";

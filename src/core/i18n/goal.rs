@@ -26,6 +26,7 @@ words! { "goal":
     PAUSED_HINT: "`/goal resume` goes on with it, `/goal clear` ends it.", "`/goal resume` 继续，`/goal clear` 结束。";
     WHY_STOPPED: "you stopped the turn.", "你停止了本轮。";
     WHY_STALLED: "two turns in a row brought no progress.", "连续两轮没有进展。";
+    HAS_COST: "The goal has cost {spent}; its `--max-cost` allows {most}.", "目标已花费 {spent}，其 `--max-cost` 允许 {most}。";
     WHY_COST: "it has cost {cost}, and may cost {most}.", "已花费 {cost}，上限为 {most}。";
     WHY_NOT_RUN: "`{command}` did not run to its end.", "`{command}` 没有运行完。";
     WHY_NOT_JUDGED: "the model didn't say whether it is met.", "模型没有说明目标是否达成。";

@@ -13,7 +13,12 @@ words! { "mcp":
     START_TIMEOUT: "It did not start within {seconds} s.", "它没有在 {seconds} 秒内启动。";
     CALL_TIMEOUT: "It did not answer within {seconds} s.", "它没有在 {seconds} 秒内应答。";
     FLOODED: "It sent more than {limit} at once and was stopped.", "它一次发送的内容超过 {limit}，已被停止。";
-    NO_PROTOCOL: "It does not speak the protocol: {why}.", "它没有按协议应答：{why}。";
+    NO_PROTOCOL: "It broke the protocol: {why}. Check that it is an MCP server, and update it.", "它没有遵守协议：{why}。请确认它是 MCP 服务器，并更新它。";
+    WRONG_START: "its first answer is not one to `initialize`", "它的第一个应答不是对 `initialize` 的应答";
+    WRONG_ANSWER: "its answer does not fit the request", "它的应答与请求不符";
+    WRONG_REVISION: "it speaks other revisions only ({list})", "它只支持其他修订版（{list}）";
+    WRONG_REQUEST: "it asks for `{method}`, which it is not offered", "它请求了 `{method}`，但并未向它提供";
+    ASKS_AGAIN: "it answers `{method}` with one question after another", "它对 `{method}` 一再以提问作答";
     REFUSED: "It refused: {why}", "它拒绝了：{why}";
     LOGIN_NEEDED: "It wants you to log in: `avocet mcp login`.", "它要求登录：请运行 `avocet mcp login`。";
     LOGIN_FAILED: "Logging in failed: {why}.", "登录失败：{why}。";

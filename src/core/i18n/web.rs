@@ -23,10 +23,12 @@ words! { "web":
     PAST_THE_END: "The text has {total} {total:byte|bytes}; {from} is past its end.", "文本共 {total} 字节，{from} 已超出末尾。";
     ABOUT_SEARCH: "Searches the web", "搜索网页";
     SEARCHES: "Sends the query “{query}” to the search service `{host}`.", "把查询“{query}”发送给搜索服务 `{host}`。";
+    SEARCHES_BY_PROVIDER: "Sends the query “{query}” to `{host}`, the server of the model, which searches the web for it. It has the conversation anyway; the pages it finds are its choice.", "把查询“{query}”发送给模型的服务器 `{host}`，由它搜索网页。它本来就能看到对话；找到哪些网页由它决定。";
     COVERS_SEARCH: "Any query to the search service of your settings.", "向你设置的搜索服务发送的任何查询。";
     SEARCH_OFF: "No search service is set. The user can name one: `[web] search`.", "没有设置搜索服务。用户可用 `[web] search` 指定一个。";
     SEARCH_LENGTH: "A query has 1 to {most} characters.", "查询应为 1 到 {most} 个字符。";
     SEARCH_NO_ADDRESS: "`{service}` needs the address of a server: `[web] search_url`.", "`{service}` 需要服务器地址：`[web] search_url`。";
+    SEARCH_NO_PROVIDER: "The server of this model does not search the web by itself. The user can name a search service: `[web] search`.", "此模型的服务器不会自行搜索网页。用户可用 `[web] search` 指定搜索服务。";
     SEARCH_NO_KEY: "`{service}` needs a key: set the variable `{variable}`.", "`{service}` 需要密钥：请设置环境变量 `{variable}`。";
     SEARCH_PLAIN: "The key would go to `{host}` unencrypted (`http`), so nothing is sent. Use `https` in `[web] search_url`.", "密钥会以未加密方式（`http`）发送到 `{host}`，因此不发送。请在 `[web] search_url` 中使用 `https`。";
     SEARCH_REDIRECTS: "`{host}` redirects queries to another address (status {status}), which is not followed. Check `[web] search_url`.", "`{host}` 把查询重定向到其他地址（状态 {status}），不会跟随。请检查 `[web] search_url`。";
@@ -37,6 +39,7 @@ words! { "web":
     SEARCH_UNREADABLE: "The answer of `{host}` is not a list of results in JSON: {type}, {bytes} bytes.", "`{host}` 的响应不是 JSON 格式的结果列表：{type}，{bytes} 字节。";
     DOCTOR_SEARCH: "web search", "网页搜索";
     DOCTOR_NO_SEARCH: "no service; `[web] search` names one", "未设置服务；可用 `[web] search` 指定";
+    DOCTOR_SEARCH_BY_PROVIDER: "by the server of the model: Anthropic, OpenAI (`openai-responses`) or Gemini", "由模型的服务器搜索：Anthropic、OpenAI（`openai-responses`）或 Gemini";
     DOCTOR_SEARCH_AT: "{service} at {host}", "{service}，位于 {host}";
     STATUS: "The server answered with the status {status}.", "服务器返回状态 {status}。";
 }

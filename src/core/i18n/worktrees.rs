@@ -5,11 +5,14 @@ words! { "worktrees":
     OPTION_ACTION: "list, show, merge or remove", "list、show、merge 或 remove";
     OPTION_NAME: "The name of a worktree", "工作树的名称";
     USAGE: "`{found}` is not understood. Use `/worktrees`, or `show`, `merge` or `remove` with a name.", "无法识别 `{found}`。请使用 `/worktrees`，或 `show`、`merge`、`remove` 加名称。";
+    PRUNE_ASK: "Remove these worktrees, which have nothing of their own: {names}?", "删除这些没有自身内容的工作树吗：{names}？";
+    PRUNE_NOBODY: "These worktrees have nothing of their own, and are kept as nobody can be asked: {names}.", "这些工作树没有自身内容；无人可询问，因此保留：{names}。";
+    NOTHING_TO_PRUNE: "Each worktree is in use or has something of its own; `avocet worktrees list` shows them.", "每个工作树都在使用或有自身内容；可用 `avocet worktrees list` 查看。";
     TITLE: "Worktrees", "工作树";
     NONE: "There are none. An agent makes one if its task or its definition says `worktree`; `avocet -w NAME` starts a session in one.", "还没有工作树。任务或智能体定义中写有 `worktree` 时会创建；`avocet -w 名称` 可在工作树中开始会话。";
     HOW: "`/worktrees show`, `merge` or `remove` with a name.", "`/worktrees show`、`merge` 或 `remove` 加名称。";
-    ROW: "commits: {commits}, files not committed: {files}", "提交 {commits} 个，未提交的文件 {files} 个";
-    ROW_IN_USE: "commits: {commits}, files not committed: {files}; in use", "提交 {commits} 个，未提交的文件 {files} 个；正在使用";
+    ROW: "branch `{branch}`, made {when}; commits: {commits}, files not committed: {files}", "分支 `{branch}`，创建于 {when}；提交 {commits} 个，未提交的文件 {files} 个";
+    ROW_IN_USE: "branch `{branch}`, made {when}; commits: {commits}, files not committed: {files}; in use", "分支 `{branch}`，创建于 {when}；提交 {commits} 个，未提交的文件 {files} 个；正在使用";
     ROW_GONE: "commits: {commits}; its folder is gone, the branch `{branch}` is there", "提交 {commits} 个；目录已不存在，分支 `{branch}` 仍在";
     BRANCH: "Branch", "分支";
     COMMITS: "Commits", "提交";
@@ -24,7 +27,7 @@ words! { "worktrees":
     NOT_MADE: "The worktree `{name}` cannot be made: {why}", "无法创建工作树 `{name}`：{why}";
     TOO_MANY: "No further worktree is made: there are already {count}. `/worktrees remove` removes one.", "已有 {count} 个工作树，不再创建。可用 `/worktrees remove` 删除。";
     NO_SUCH: "No worktree is named `{name}`.", "没有名为 `{name}` 的工作树。";
-    HAS_CHANGES: "The worktree `{name}` is kept: it has changes that are not committed (files: {files}). `/worktrees merge {name}` brings them here.", "保留工作树 `{name}`：其中有未提交的改动（文件 {files} 个）。可用 `/worktrees merge {name}` 合并。";
+    HAS_FILES: "The worktree `{name}` is kept: these files in it are in no commit.\n{files}\n`/worktrees merge {name}` brings what git does not ignore; with `--yes` it is removed with all of them.", "保留工作树 `{name}`：其中这些文件不在任何提交中。\n{files}\n`/worktrees merge {name}` 会合并 git 不忽略的文件；加上 `--yes` 则连同全部文件一起删除。";
     HAS_COMMITS: "The worktree `{name}` is kept: it has commits that are in no other branch (commits: {commits}). `/worktrees merge {name}` brings them here.", "保留工作树 `{name}`：其中有其他分支没有的提交（{commits} 个）。可用 `/worktrees merge {name}` 合并。";
     FAILED: "Git cannot work with the worktree `{name}`: {why}", "git 无法处理工作树 `{name}`：{why}";
     REMOVED: "The worktree `{name}` and its branch were removed.", "已删除工作树 `{name}` 及其分支。";

@@ -1,7 +1,7 @@
 //! What a turn, a session and a run may spend, and the sentence when it is spent.
 
 use super::{Money, Usage};
-use crate::i18n::{LocalizedText, Phrase, agent as phrases};
+use crate::i18n::{LocalizedText, Phrase, agent as phrases, goal as goal_phrases};
 
 /// The most that may be spent; `None`: no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct SpendLimits {
     pub session: SpendLimit,
     /// Since the program started.
     pub run: SpendLimit,
+    /// The goal that the session works towards; no setting says it.
+    pub goal: SpendLimit,
 }
 
 /// What has been spent, or was before the current turn.
@@ -25,6 +27,7 @@ pub struct Spent {
     pub turn: Usage,
     pub session: Usage,
     pub run: Usage,
+    pub goal: Usage,
 }
 
 impl Spent {
@@ -35,6 +38,7 @@ impl Spent {
             turn: self.turn.plus(usage),
             session: self.session.plus(usage),
             run: self.run.plus(usage),
+            goal: self.goal.plus(usage),
         }
     }
 }
@@ -59,8 +63,10 @@ impl Budget {
         Budget { before: self.before.plus(usage), ..self }
     }
 
-    /// Other limits count from now on. The same ones leave what the user allowed on top of them.
+    /// Other limits of the settings count from now on. The same ones leave what the user allowed on
+    /// top of them.
     pub fn set_limits(&mut self, limits: SpendLimits) {
+        let limits = SpendLimits { goal: self.limits.goal, ..limits };
         if self.limits != limits {
             (self.limits, self.allowed) = (limits, limits);
         }
@@ -82,6 +88,7 @@ impl Budget {
         self.allowed.turn.extend(spent.turn, self.limits.turn);
         self.allowed.session.extend(spent.session, self.limits.session);
         self.allowed.run.extend(spent.run, self.limits.run);
+        self.allowed.goal.extend(spent.goal, self.limits.goal);
     }
 }
 
@@ -103,6 +110,8 @@ pub fn check(spent: &Spent, limits: &SpendLimits) -> Option<LocalizedText> {
         (spent.turn, limits.turn, "turn", phrases::TURN_COST, phrases::TURN_TOKENS),
         (spent.session, limits.session, "session", phrases::SESSION_COST, phrases::SESSION_TOKENS),
         (spent.run, limits.run, "run", phrases::RUN_COST, phrases::RUN_TOKENS),
+        // It has no limit of tokens.
+        (spent.goal, limits.goal, "goal", goal_phrases::HAS_COST, goal_phrases::HAS_COST),
     ];
     scopes.into_iter().find_map(|(usage, limit, scope, cost, tokens)| {
         let say = |phrase: Phrase, kind: &str, spent: String, most: String| {
@@ -140,6 +149,7 @@ mod tests {
             turn: SpendLimit { cost: Some(Money(500_000)), tokens: None },
             session: SpendLimit { cost: None, tokens: Some(1_000) },
             run: SpendLimit { cost: Some(Money(900_000)), tokens: None },
+            goal: SpendLimit { cost: Some(Money(700_000)), tokens: None },
         };
         let before = Spent::default();
         assert_eq!(check(&before.plus(spent(999, 499_999)), &limits), None);

@@ -28,6 +28,10 @@ impl Goal {
         Money(usage.cost.0.saturating_sub(self.cost_before.0))
     }
 
+    pub fn is_spent(&self, usage: Usage) -> bool {
+        self.max_cost.is_some_and(|most| self.cost(usage) >= most)
+    }
+
     pub fn is_active(&self) -> bool {
         !self.is_paused
     }

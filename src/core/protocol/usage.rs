@@ -67,6 +67,14 @@ impl Usage {
             estimated: self.estimated || usage.estimated,
         }
     }
+
+    /// What is more than in an earlier count: all tokens, and the cost.
+    #[must_use]
+    pub fn since(self, usage: Usage) -> Usage {
+        let tokens = self.total_tokens().saturating_sub(usage.total_tokens());
+        let cost = Money(self.cost.0.saturating_sub(usage.cost.0));
+        Usage { cost, ..Usage::counted(tokens, 0) }
+    }
 }
 
 #[cfg(test)]

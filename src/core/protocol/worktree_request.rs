@@ -9,8 +9,10 @@ pub enum WorktreeRequest {
     Show {
         name: String,
     },
-    /// Unless something of it would be lost.
+    /// Unless something of it would be lost; `with_files`: commits only.
     Remove {
         name: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        with_files: bool,
     },
 }

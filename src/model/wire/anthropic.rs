@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::calls::{id_for_wire, new_call};
 use super::format::{
     Answer, Origin, ReadError, WireCall, WireFormat, WireReader, arguments_object, count_at,
-    mark_kept, text_at,
+    list_at, mark_kept, text_at,
 };
 use crate::{Chunk, Effort};
 use avocet_core::protocol::{ContentBlock, Message, Role, TextBlock, Truncation, Usage};
@@ -20,6 +20,9 @@ const MAX_TOKENS: u32 = 16_384;
 
 /// The shortest limit of an answer, however full the window is.
 const MIN_OUTPUT: u32 = 1_024;
+
+/// The most searches for one answer.
+const MAX_SEARCHES: u32 = 5;
 
 /// The longest id of a call.
 const ID_LENGTH: usize = 64;
@@ -76,6 +79,11 @@ impl WireFormat for Messages {
                 })
             });
             body["tools"] = tools.collect();
+        }
+        if request.searches_web {
+            body["tools"] = json!([{
+                "type": "web_search_20250305", "name": "web_search", "max_uses": MAX_SEARCHES,
+            }]);
         }
         params(call, thinking, &mut body);
         thinking.write(&mut body);
@@ -349,6 +357,9 @@ impl MessagesReader {
             }
             "redacted_thinking" => {
                 return self.seal(json!({ "redacted": text_at(block, "data") }), answer);
+            }
+            "web_search_tool_result" => {
+                return answer.sources(list_at(block, "content"), ["title", "url"]);
             }
             "tool_use" => OpenBlock::ToolUse {
                 id: text_at(block, "id").to_owned(),

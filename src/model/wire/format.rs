@@ -120,6 +120,14 @@ pub(super) fn text_at<'a>(value: &'a Value, field: &str) -> &'a str {
     value.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
+/// The members of the list in this field.
+pub(super) fn list_at<'a>(
+    value: &'a Value,
+    field: &str,
+) -> impl Iterator<Item = &'a Value> + use<'a> {
+    value.get(field).and_then(Value::as_array).into_iter().flatten()
+}
+
 /// A count at this path; one that no server can mean is none.
 pub(super) fn count_at(value: &Value, path: &str) -> Option<u64> {
     value.pointer(path)?.as_u64().filter(|count| *count < 1 << 48)
@@ -186,6 +194,20 @@ impl Answer {
     pub fn grow_call(&mut self, name: &str, bytes: usize, more: usize) {
         if bytes / CALL_STEP != bytes.saturating_sub(more) / CALL_STEP {
             self.chunks.push_back(Chunk::CallProgress { name: name.to_owned(), bytes });
+        }
+    }
+
+    /// Pages that the answer is from, by these fields of each.
+    pub fn sources<'a>(
+        &mut self,
+        pages: impl IntoIterator<Item = &'a Value>,
+        [title, address]: [&str; 2],
+    ) {
+        for page in pages {
+            let (title, address) = (text_at(page, title), text_at(page, address));
+            if !address.is_empty() {
+                self.chunks.push_back(Chunk::Source(format!("{title} {address}")));
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use super::calls::new_call;
 use super::features::RequestFeatures;
 use super::format::{
     Answer, Origin, ReadError, WireCall, WireFormat, WireReader, arguments_object, count_at,
-    text_at,
+    list_at, text_at,
 };
 use crate::{Effort, ToolSchema};
 use avocet_core::protocol::{ContentBlock, Message, Role, TextBlock, Truncation, Usage};
@@ -61,6 +61,9 @@ impl WireFormat for GenerateContent {
             let tools: Vec<Value> =
                 request.tools.iter().map(|tool| declaration(tool, features)).collect();
             body["tools"] = json!([{ "functionDeclarations": tools }]);
+        }
+        if request.searches_web {
+            body["tools"] = json!([{ "google_search": {} }]);
         }
         let mut config = json!({});
         let params = serde_json::to_value(&request.params).unwrap_or_default();
@@ -214,6 +217,9 @@ impl WireReader for GeminiReader {
         for part in parts.and_then(Value::as_array).into_iter().flatten() {
             self.part(part, answer);
         }
+        let grounds = candidate.and_then(|candidate| candidate.get("groundingMetadata"));
+        let pages = grounds.into_iter().flat_map(|found| list_at(found, "groundingChunks"));
+        answer.sources(pages.filter_map(|page| page.get("web")), ["title", "uri"]);
         match candidate.map_or("", |candidate| text_at(candidate, "finishReason")) {
             "" if blocked => answer.finish(Some(Truncation::Filtered)),
             "" => {}

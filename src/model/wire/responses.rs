@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::calls::{id_for_wire, new_call};
 use super::features::RequestFeatures;
 use super::format::{
-    Answer, Origin, ReadError, WireCall, WireFormat, WireReader, count_at, text_at,
+    Answer, Origin, ReadError, WireCall, WireFormat, WireReader, count_at, list_at, text_at,
 };
 use avocet_core::protocol::{ContentBlock, Message, Role, TextBlock, Truncation, Usage};
 
@@ -68,6 +68,10 @@ impl WireFormat for Responses {
                 })
             });
             body["tools"] = tools.collect();
+        }
+        if request.searches_web {
+            body["tools"] = json!([{ "type": "web_search" }]);
+            body["include"] = json!(["web_search_call.action.sources"]);
         }
         if let Some(effort) = features.effort(request) {
             body["reasoning"] = json!({ "effort": effort });
@@ -286,7 +290,13 @@ impl ResponsesReader {
             .filter_map(|place| self.shown.remove(*place))
             .sum();
         match text_at(item, "type") {
+            "web_search_call" => {
+                let action = item.get("action").unwrap_or(&Value::Null);
+                answer.sources(list_at(action, "sources"), ["title", "url"]);
+            }
             "message" => {
+                let cited = list_at(item, "content").flat_map(|part| list_at(part, "annotations"));
+                answer.sources(cited, ["title", "url"]);
                 if shown == 0 {
                     texts(item, "content", &["text", "refusal"]).for_each(|text| answer.text(text));
                 }

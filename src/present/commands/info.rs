@@ -55,9 +55,10 @@ pub(super) fn agents(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
         "tell" if !text.is_empty() => Some(AgentRequest::Steer { text: text.to_owned() }),
         _ => None,
     };
-    match request.zip(number.parse::<u64>().ok()) {
-        Some((request, number)) => {
-            let agent = format!("cmd_{number:03}");
+    match request.filter(|_| !number.is_empty()) {
+        Some(request) => {
+            let number_or_name = number.parse::<u64>().map(|number| format!("cmd_{number:03}"));
+            let agent = number_or_name.unwrap_or_else(|_| number.to_owned());
             CommandOutcome::Send(Op::Session(SessionOp::Agent { agent, request }))
         }
         None => {
@@ -84,7 +85,12 @@ pub fn worktrees_op(words: &str) -> Option<Op> {
     let request = match (verb, name.is_empty()) {
         ("" | "list", true) => WorktreeRequest::List,
         ("show", false) => WorktreeRequest::Show { name },
-        ("remove", false) => WorktreeRequest::Remove { name },
+        ("remove", false) => match name.strip_suffix(" --yes") {
+            Some(name) => {
+                WorktreeRequest::Remove { name: name.trim().to_owned(), with_files: true }
+            }
+            None => WorktreeRequest::Remove { name, with_files: false },
+        },
         ("merge", false) => return Some(Op::Turn(TurnOp::MergeWorktree { name })),
         _ => return None,
     };

@@ -153,6 +153,22 @@ fn a_rule_covers_every_query_and_another_refuses_them() {
 }
 
 #[test]
+fn a_query_to_the_server_of_the_model_names_it_and_needs_one_that_searches() {
+    let mut policy = searching(Some("https://ignored.test"), None);
+    if let Some(search) = &mut policy.web.search {
+        search.service = SearchService::Provider;
+    }
+    policy.web.set_provider(Some("api.anthropic.com".into()));
+    let verdict = search("a", &policy);
+    assert!(matches!(verdict, Verdict::Ask(_)));
+    let said = verdict.judgement().risk.reasons[0].say.text(avocet_core::i18n::Lang::En);
+    assert!(said.contains("`api.anthropic.com`, the server of the model"), "{said}");
+    policy.web.set_provider(None);
+    let task = search("a", &policy).judgement().task.clone();
+    assert!(matches!(task, Some(ToolTask::Fault(_))), "{task:?}");
+}
+
+#[test]
 fn a_query_that_cannot_be_sent_is_a_fault_and_no_question() {
     let long = "x".repeat(401);
     let usual = searching(None, Some("k"));

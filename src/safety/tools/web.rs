@@ -73,7 +73,9 @@ pub fn search(
     }
     let url = settings.endpoint()?;
     let host = web::host_label(&url);
-    let say = phrases::SEARCHES.with("host", host.as_str()).with("query", excerpt(&query));
+    let is_by_provider = settings.is_by_provider();
+    let sends = if is_by_provider { phrases::SEARCHES_BY_PROVIDER } else { phrases::SEARCHES };
+    let say = sends.with("host", host.as_str()).with("query", excerpt(&query));
     findings.add(web::SEARCH, Tier::L1, say, None, &[Effect::Network]);
     // An address of the user's own is named by it.
     let named = settings.address.is_some().then_some(host);

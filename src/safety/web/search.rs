@@ -16,6 +16,8 @@ pub enum SearchService {
     Tavily,
     Exa,
     Bocha,
+    /// The server of the model searches, if it can.
+    Provider,
 }
 
 struct ServiceRow {
@@ -30,17 +32,18 @@ struct ServiceRow {
 }
 
 #[rustfmt::skip]
-const SERVICES: [ServiceRow; 5] = [
+const SERVICES: [ServiceRow; 6] = [
     ServiceRow { service: SearchService::SearXng, name: "searxng", address: "",                             path: "search",            key_variable: "" },
     ServiceRow { service: SearchService::Brave,   name: "brave",   address: "https://api.search.brave.com", path: "res/v1/web/search", key_variable: "BRAVE_API_KEY" },
     ServiceRow { service: SearchService::Tavily,  name: "tavily",  address: "https://api.tavily.com",       path: "search",            key_variable: "TAVILY_API_KEY" },
     ServiceRow { service: SearchService::Exa,     name: "exa",     address: "https://api.exa.ai",           path: "search",            key_variable: "EXA_API_KEY" },
     ServiceRow { service: SearchService::Bocha,   name: "bocha",   address: "https://api.bochaai.com",      path: "v1/web-search",     key_variable: "BOCHA_API_KEY" },
+    ServiceRow { service: SearchService::Provider, name: "provider", address: "",                       path: "",                  key_variable: "" },
 ];
 
 impl SearchService {
     /// As settings name them.
-    pub const NAMES: &[&str] = &["off", "searxng", "brave", "tavily", "exa", "bocha"];
+    pub const NAMES: &[&str] = &["off", "searxng", "brave", "tavily", "exa", "bocha", "provider"];
 
     pub fn from_name(name: &str) -> Option<SearchService> {
         SERVICES.iter().find(|row| row.name == name).map(|row| row.service)
@@ -73,6 +76,10 @@ pub struct SearchSettings {
 }
 
 impl SearchSettings {
+    pub fn is_by_provider(&self) -> bool {
+        self.service == SearchService::Provider
+    }
+
     /// Where queries are sent to.
     ///
     /// # Errors
@@ -80,6 +87,9 @@ impl SearchSettings {
     pub fn endpoint(&self) -> Result<Url, LocalizedText> {
         let row = self.service.row();
         let base = self.address.as_deref().unwrap_or(row.address);
+        if base.is_empty() && self.is_by_provider() {
+            return Err(phrases::SEARCH_NO_PROVIDER.into());
+        }
         if base.is_empty() {
             return Err(phrases::SEARCH_NO_ADDRESS.with("service", row.name));
         }

@@ -2,8 +2,8 @@
 
 use super::super::error::{ScriptError, ScriptFlow, ScriptResult, quoted};
 use avocet_core::i18n::{LocalizedText, script_run as phrases};
+use avocet_core::protocol::Usage;
 use avocet_core::protocol::budget::Budget;
-use avocet_core::protocol::{Money, Usage};
 
 /// Maximum number of instructions in one run, counting repetitions in loops.
 pub const MAX_STEPS: usize = 200_000;
@@ -103,15 +103,7 @@ impl RunLimits {
     pub fn add_since(&mut self, limits: RunLimits, run_limits: RunLimits) {
         self.steps += run_limits.steps.saturating_sub(limits.steps);
         self.calls += run_limits.calls.saturating_sub(limits.calls);
-        let before = limits.used;
-        let after = run_limits.used;
-
-        let tokens = Usage::counted(
-            after.input_tokens.saturating_sub(before.input_tokens),
-            after.output_tokens.saturating_sub(before.output_tokens),
-        );
-        let cost = Money(after.cost.0.saturating_sub(before.cost.0));
-        self.used = self.used.plus(Usage { cost, ..tokens });
+        self.used = self.used.plus(run_limits.used.since(limits.used));
     }
 }
 
@@ -124,6 +116,7 @@ pub fn limit_error(why: LocalizedText) -> ScriptFlow {
 mod tests {
     use super::*;
     use crate::error::ErrorCause;
+    use avocet_core::protocol::Money;
     use avocet_core::protocol::budget::{SpendLimit, SpendLimits, Spent};
 
     #[test]

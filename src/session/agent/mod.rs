@@ -10,7 +10,7 @@ use avocet_core::i18n::{LocalizedText, PhraseValue};
 use avocet_core::protocol::budget::SpendLimits;
 use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, Decision, Dialect, Event, Message, Observation, Question, Step,
-    StepAction, SubmitId,
+    StepAction, SubmitId, Usage,
 };
 use avocet_hooks::{HookDecision, HookEvent};
 use avocet_model::{ModelError, ModelReply};
@@ -37,6 +37,9 @@ pub struct RequestNews {
     pub settings: Option<TurnSettings>,
     /// What the model reads of subagents that ended in the background.
     pub results: String,
+    /// What all requests since the turn began have used, also those of subagents; nothing: the turn
+    /// knows of all.
+    pub spent: Usage,
 }
 
 /// A message to the running turn.

@@ -43,7 +43,7 @@ mod wall;
 
 use hook_answers::BatchAdvice;
 pub use hook_answers::add_note;
-use limits::TurnLimits;
+use limits::{TurnLimits, TurnUsage};
 use offered_rules::joined_coverage;
 pub use offered_rules::joined_rules;
 use preapproval::{Preapproved, RemainingSteps};
@@ -151,7 +151,7 @@ pub struct Turn {
     batch: Batch,
     waiting: Waiting,
     limits: TurnLimits,
-    usage: Usage,
+    usage: TurnUsage,
     side_effects: Vec<SideEffect>,
     /// The user's messages since then; the model gets them before its next step.
     steering: Vec<Steering>,
@@ -235,7 +235,7 @@ impl Turn {
             batch: Batch::default(),
             waiting: Waiting::Reply,
             limits: TurnLimits::new(start.max_steps, start.is_small_model),
-            usage: Usage::default(),
+            usage: TurnUsage::default(),
             side_effects: Vec::new(),
             steering: Vec::new(),
             next_step: start.next_step,
@@ -260,7 +260,7 @@ impl Turn {
         TurnResult {
             ending: outcome,
             record: self.transcript.record(),
-            usage: self.usage,
+            usage: self.usage.own,
             next_step: self.next_step,
         }
     }
@@ -269,7 +269,8 @@ impl Turn {
     pub fn next(&mut self, input: TurnInput, cx: PolicyContext<'_>) -> TurnAction {
         match input {
             TurnInput::Begin => self.call_model(),
-            TurnInput::News(RequestNews { settings, results }) => {
+            TurnInput::News(RequestNews { settings, results, spent }) => {
+                self.usage.count_all(spent);
                 settings.into_iter().for_each(|new| self.take_over(new));
                 match results.trim() {
                     "" => self.call_model(),
@@ -281,7 +282,7 @@ impl Turn {
                 self.call_model()
             }
             TurnInput::FellBack { dialect, usage } => {
-                self.usage = self.usage.plus(usage);
+                self.usage.own = self.usage.own.plus(usage);
                 self.transcript.go_on_in(dialect);
                 self.call_model()
             }
@@ -340,7 +341,7 @@ impl Turn {
     // Replies
 
     fn call_model(&mut self) -> TurnAction {
-        if let Some(why) = self.start.budget.stop_reason(self.usage) {
+        if let Some(why) = self.start.budget.stop_reason(self.usage.counted()) {
             return self.ask_to_continue(why, PausedBefore::Call);
         }
         self.waiting = Waiting::Reply;

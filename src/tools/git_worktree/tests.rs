@@ -206,26 +206,27 @@ async fn nothing_that_is_nowhere_else_is_removed() {
     let repository = project.repository().await;
     let worktree = project.create("x").await;
     let path = worktree.path.clone();
-    assert!(english(&repository.remove("x").await.unwrap_err()).contains("in use"));
+    assert!(english(&repository.remove("x", false).await.unwrap_err()).contains("in use"));
     drop(worktree);
     fs::write(path.join("new.txt"), "new\n").unwrap();
-    let why = english(&repository.remove("x").await.unwrap_err());
-    assert!(why.contains("not committed (files: 1)"), "{why}");
+    let why = english(&repository.remove("x", false).await.unwrap_err());
+    assert!(why.contains("in no commit.\n?? new.txt\n"), "{why}");
     project.commit(&path, "new").await;
-    let why = english(&repository.remove("x").await.unwrap_err());
+    let why = english(&repository.remove("x", false).await.unwrap_err());
     assert!(why.contains("no other branch (commits: 1)"), "{why}");
     // A commit that is on no branch at all.
     git_in(&path, &["checkout", "-q", "--detach"]).await;
     project.git(&["merge", "-q", "avocet/x"]).await;
     fs::write(path.join("more.txt"), "more\n").unwrap();
     project.commit(&path, "more").await;
-    assert!(repository.remove("x").await.is_err());
+    assert!(repository.remove("x", false).await.is_err());
     git_in(&path, &["checkout", "-q", "avocet/x"]).await;
-    repository.remove("x").await.unwrap();
+    repository.remove("x", false).await.unwrap();
     assert!(!path.exists() && !repository.has_branch("x").await);
     assert!(repository.names().await.is_empty());
     assert!(
-        english(&repository.remove("x").await.unwrap_err()).contains("No worktree is named `x`")
+        english(&repository.remove("x", false).await.unwrap_err())
+            .contains("No worktree is named `x`")
     );
 }
 
@@ -241,7 +242,7 @@ async fn a_worktree_whose_folder_is_gone_keeps_its_commits_and_can_be_opened_aga
     assert!(report.contains(" more\n") && report.contains("folder is gone"), "{report}");
     let state = repository.state("x").await.unwrap();
     assert_eq!((state.is_gone, state.commits.len()), (true, 1));
-    assert!(repository.remove("x").await.is_err());
+    assert!(repository.remove("x", false).await.is_err());
     let again = repository.open("x", &[]).await.unwrap();
     assert!(again.path.join("b.txt").exists());
 }
@@ -265,7 +266,8 @@ async fn a_worktree_in_which_nothing_was_done_is_removed_at_its_end() {
     assert!(path.join("c.txt").exists());
     let line = project.repository().await.merge_line("x").await.unwrap().unwrap();
     assert!(
-        line.contains("add -A") && line.ends_with("git merge --no-edit refs/heads/avocet/x"),
+        line.contains("add -A")
+            && line.ends_with("git merge -m \"Merge branch 'avocet/x'\" refs/heads/avocet/x"),
         "{line}"
     );
 }
@@ -291,9 +293,29 @@ async fn a_merge_brings_the_branch_also_where_a_tag_has_its_name() {
     project.commit(&worktree.path, "more").await;
     drop(worktree);
     let line = project.repository().await.merge_line("x").await.unwrap().unwrap();
-    let args: Vec<&str> = line.split(' ').skip(1).collect();
+    let args = shlex::split(&line).unwrap();
+    let args: Vec<&str> = args.iter().skip(1).map(String::as_str).chain(["--no-ff"]).collect();
     project.git(&args).await;
     assert!(project.root.join("b.txt").exists(), "{line}");
+    let title = project.git(&["log", "-1", "--format=%s"]).await;
+    assert_eq!(title, "Merge branch 'avocet/x'\n");
+}
+
+#[tokio::test]
+async fn the_ignored_files_of_a_worktree_are_named_before_they_go_with_it() {
+    let project = Project::new().await;
+    project.write("conf/local", "mine");
+    let repository = project.repository().await;
+    let copied = ["conf/local".to_owned()];
+    let path = repository.create("x", &copied).await.unwrap().path.clone();
+    repository.check_removal("x", false).await.expect("a copy is no loss");
+    fs::write(path.join("conf/local"), "changed").unwrap();
+    fs::write(path.join("new.txt"), "new\n").unwrap();
+    let why = english(&repository.remove("x", false).await.unwrap_err());
+    assert!(why.contains("?? new.txt\n!! conf/\n"), "{why}");
+    assert!(why.contains("`--yes`") && path.join("new.txt").exists(), "{why}");
+    repository.remove("x", true).await.unwrap();
+    assert!(!path.exists() && repository.names().await.is_empty());
 }
 
 #[tokio::test]

@@ -50,6 +50,8 @@ pub fn request(task: &QueryTask) -> SearchRequest {
     };
     let (key, body) = match task.settings.service {
         SearchService::SearXng => (bearer, ask(&[("q", query), ("format", "json")])),
+        // A session carries it out.
+        SearchService::Provider => (None, None),
         SearchService::Brave => (
             under("x-subscription-token"),
             ask(&[("q", query), ("count", "10"), ("text_decorations", "false")]),
@@ -93,6 +95,7 @@ fn find_results(service: SearchService, mut answer: Value) -> Option<Vec<Value>>
     let place = match service {
         SearchService::SearXng | SearchService::Tavily | SearchService::Exa => "/results",
         SearchService::Brave => "/web/results",
+        SearchService::Provider => return None,
         SearchService::Bocha => "/data/webPages/value",
     };
     match answer.pointer_mut(place).map(Value::take) {

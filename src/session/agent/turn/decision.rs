@@ -67,7 +67,7 @@ impl Turn {
                 | Decision::Remember(_)
                 | Decision::Edit(_) => {
                     self.limits.reset();
-                    self.start.budget.extend(self.usage);
+                    self.start.budget.extend(self.usage.counted());
                     match before {
                         PausedBefore::Step => self.advance(cx),
                         PausedBefore::Call => self.call_model(),

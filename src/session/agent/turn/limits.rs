@@ -9,7 +9,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use avocet_core::i18n::{LocalizedText, agent as phrases};
 use avocet_core::protocol::budget::Budget;
-use avocet_core::protocol::{Observation, Outcome, SandboxStatus, Step, ToolCall};
+use avocet_core::protocol::{Observation, Outcome, SandboxStatus, Step, ToolCall, Usage};
 
 /// The steps of a turn where no setting says how many, in a sandbox that confines all of them.
 const CONFINED_STEPS: usize = 200;
@@ -136,6 +136,25 @@ impl TurnLimits {
     /// The user chose to continue.
     pub fn reset(&mut self) {
         *self = TurnLimits::new(self.max_steps, self.is_small_model);
+    }
+}
+
+/// What a turn has used.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TurnUsage {
+    pub own: Usage,
+    /// With the requests of others since it began, as far as they are known.
+    all: Usage,
+}
+
+impl TurnUsage {
+    pub fn count_all(&mut self, usage: Usage) {
+        self.all = self.all.plus(usage.since(self.all));
+    }
+
+    /// What counts to its limits.
+    pub fn counted(self) -> Usage {
+        self.own.plus(self.all.since(self.own))
     }
 }
 

@@ -27,7 +27,7 @@ impl Turn {
         reply: ModelReply,
         context: PolicyContext<'_>,
     ) -> TurnAction {
-        self.usage = self.usage.plus(reply.usage);
+        self.usage.own = self.usage.own.plus(reply.usage);
         let reply = with_answer_as_text(reply);
         let has_calls = reply.calls().next().is_some();
         match (reply.cut, self.transcript.dialect()) {

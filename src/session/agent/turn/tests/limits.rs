@@ -222,6 +222,21 @@ fn a_turn_that_spent_its_budget_pauses_before_the_next_call_with_the_results_kep
 }
 
 #[test]
+fn what_others_used_since_the_turn_began_counts_to_its_budget() {
+    let mut bench = Bench::with_start(25, budget(1_000, 0), Dialect::Json);
+    assert_eq!(line(&bench.next(TurnInput::Begin)), "call");
+    let used = |tokens| {
+        let spent = Usage::counted(tokens, 0);
+        TurnInput::News(crate::agent::RequestNews { spent, ..Default::default() })
+    };
+    assert_eq!(line(&bench.next(used(999))), "call");
+    assert!(line(&bench.next(used(1_000))).starts_with("pause: "));
+    assert_eq!(line(&bench.decides(Decision::Approve)), "call");
+    let action = spends(&mut bench, 900, &["ls"]);
+    assert_eq!(line(&bench.exits(action, 0)), "call", "its own are among them");
+}
+
+#[test]
 fn a_user_who_goes_on_past_the_budget_is_asked_again_when_it_is_spent_once_more() {
     let mut bench = Bench::with_start(25, budget(100, 100), Dialect::Json);
     assert!(line(&bench.next(TurnInput::Begin)).starts_with("pause: "));
