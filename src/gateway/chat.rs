@@ -32,6 +32,10 @@ use avocet_safety::redact::Redactor;
 use avocet_session::{self as session, Handle, SessionConfig};
 
 mod fetching;
+mod home;
+mod question_clock;
+
+use question_clock::QuestionClock;
 
 /// Builds the session of a chat.
 pub type OpenSession =
@@ -110,6 +114,7 @@ struct Chat {
     /// Nothing can be shown in this chat any more.
     is_lost: bool,
     was_quiet: bool,
+    question_clock: QuestionClock,
     /// When no more answers to the commands so far will come: the session may take a moment.
     rests_at: Option<Instant>,
     /// Deliveries that were taken.
@@ -209,6 +214,7 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
         recorded,
         is_lost: false,
         was_quiet: false,
+        question_clock: QuestionClock::default(),
         rests_at: None,
         taken: 0,
         asked_extensions: false,
@@ -288,6 +294,7 @@ impl Chat {
     /// Starts the next call, and tells the gateway what changed.
     async fn after_change(&mut self) {
         self.record_finished().await;
+        self.watch_question().await;
         self.start_call();
         self.start_typing();
         self.record_changes().await;
@@ -407,7 +414,7 @@ impl Chat {
             _ => None,
         };
         let typing = self.typing_from.filter(|_| self.typing.is_none());
-        call.into_iter().chain(typing).chain(self.rests_at).min()
+        call.into_iter().chain(typing).chain(self.rests_at).chain(self.question_due()).min()
     }
 
     /// Records the session and the open question.
@@ -471,29 +478,6 @@ impl Chat {
         }
     }
 
-    /// Moves the chat to a folder that a session can be opened in.
-    async fn set_home(&mut self, folder: String, command: DeliveryId) {
-        let open = Arc::clone(&self.parts.open_session);
-        let request = SessionRequest { folder: Some(folder), ..SessionRequest::default() };
-        let folder = request.folder.clone().unwrap_or_default();
-        match tokio::task::spawn_blocking(move || open(request)).await {
-            Ok(Ok(config)) => {
-                let say = w::HOME_SET.with("folder", config.info.cwd.clone());
-                self.conversation.view.posts.answer(command, say);
-                let at = self.parts.options.address.clone();
-                let folder = config.info.cwd;
-
-                let _ = self.parts.notes.send(ChatNote::Moved(at, folder)).await;
-                // What came with it is for the conversation in the other folder.
-                self.phase = ChatPhase::Leaving;
-            }
-            Ok(Err(why)) => self.conversation.view.posts.answer(command, why),
-            Err(_) => {
-                self.conversation.view.posts.answer(command, w::NO_HOME.with("folder", folder))
-            }
-        }
-    }
-
     async fn on_delivery(&mut self, delivery: ChatDelivery) {
         let ChatDelivery { incoming: Incoming { kind, .. }, is_overheard, .. } = &delivery;
         let is_button = matches!(kind, IncomingKind::Button { .. } | IncomingKind::Suggest { .. });
@@ -542,7 +526,7 @@ impl Chat {
                 self.conversation.on_command(&speaker, id, SentCommand { name, args, options })
             }
             IncomingKind::Button { data, press } => {
-                self.conversation.view.on_press(&speaker, id, &data, press)
+                self.conversation.on_press(&speaker, id, &data, press)
             }
             IncomingKind::Files { files, text } => {
                 self.conversation.fetching = FetchState::Fetching;

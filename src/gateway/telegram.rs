@@ -40,6 +40,10 @@ const LIMITS: PlatformLimits = PlatformLimits {
     rendered: None,
     unit: TextUnit::Utf16,
     edit_pace: Duration::from_millis(1_000),
+    // A group takes 20 calls a minute, edits included.
+    group_pace: Duration::from_millis(3_000),
+    limits_edits_apart: false,
+    piece: Some(4_000),
     typing: Duration::from_secs(5),
     label: 60,
     upload: 50 << 20,

@@ -42,10 +42,14 @@ pub trait ChatService: Service {
     fn say_in_group(&self, user: &str, words: &str) -> String;
     /// In a group, to nobody.
     fn chatter(&self, user: &str, words: &str);
+    /// In a group, to the bot: about what another user said there, also by an answer to it.
+    fn answer_in_group(&self, user: &str, author: &str, said: &str, words: &str);
     /// A command with its arguments, as it is typed there.
     fn command(&self, user: &str, line: &str) {
         self.say(user, &format!("/{line}"));
     }
+    /// Waits for a file that the bot sends.
+    fn sent_file(&self, name: &str) -> Vec<u8>;
     /// A press of a button with this data, which may not be there; returns its id.
     fn press(&self, user: &str, question: &Shown, data: &str) -> String;
     fn wait_until_acknowledged(&self, press: &str);
@@ -196,6 +200,8 @@ journeys! {
     a_turn_with_an_approval_runs_the_step_and_answers_in_its_place
     a_press_that_is_forged_or_of_someone_else_decides_nothing
     commands_work_during_a_run_and_during_a_question
+    a_message_that_answers_another_one_says_whose_words_those_are
+    a_file_of_the_folder_is_sent_as_it_is_and_never_with_its_secrets
     no_one_else_gets_an_answer_and_their_words_reach_no_model
     a_kill_in_the_middle_loses_nothing_and_answers_nothing_twice
     every_message_is_answered_once_although_the_service_drops_repeats_and_reorders
@@ -271,6 +277,43 @@ fn commands_work_during_a_run_and_during_a_question<S: ChatService>() {
     gateway.service.command(S::ANN, "deny not now");
     gateway.said("Second.");
     assert!(!gateway.has_file("made.txt"));
+}
+
+fn a_message_that_answers_another_one_says_whose_words_those_are<S: ChatService>() {
+    let gateway = Gateway::<S>::start(vec![Reply::chat("It is a typo.")]);
+    let said = "/new it fails, see @made.txt";
+    fs::write(gateway.dir.work().join("made.txt"), "secret words").unwrap();
+    gateway.service.answer_in_group(S::ANN, S::STRANGER, said, "explain this");
+    gateway.said("It is a typo.");
+    let asked = gateway.model.requests().pop().unwrap().json().to_string();
+    let quote = format!("> user {}: {said}\\n\\nexplain this", S::STRANGER);
+    assert!(asked.contains(&quote), "{quote} is not in {asked}");
+    assert!(!asked.contains("secret words"), "{asked}");
+}
+
+fn a_file_of_the_folder_is_sent_as_it_is_and_never_with_its_secrets<S: ChatService>() {
+    let gateway = Gateway::<S>::start(Vec::new());
+    let key = format!("ghp_{}", "aB3dE6gH9".repeat(4));
+    let big = "a line of a long log\n".repeat(20_000).into_bytes();
+    let png: &[u8] = include_bytes!("../fixtures/pixel.png");
+    let files: [(&str, &[u8]); 4] = [
+        ("crlf.txt", b"one\r\ntwo\r\n"),
+        ("big.log", &big),
+        ("some.zip", b"PK\x03\x04\0\xff\0"),
+        ("plot.png", png),
+    ];
+    for (name, bytes) in files {
+        fs::write(gateway.dir.work().join(name), bytes).unwrap();
+        gateway.service.command(S::ANN, &format!("file {name}"));
+        assert!(gateway.service.sent_file(name) == bytes, "{name} was changed");
+    }
+    fs::write(gateway.dir.work().join("key.txt"), format!("token={key}\n")).unwrap();
+    gateway.service.command(S::ANN, "file key.txt");
+    gateway.said("contains secrets, so it was not sent");
+    gateway.service.command(S::ANN, "file key.txt masked");
+    let sent = String::from_utf8(gateway.service.sent_file("key.txt")).unwrap();
+    assert!(sent.starts_with("token=") && !sent.contains(&key), "{sent}");
+    assert_eq!(gateway.model.requests().len(), 0);
 }
 
 fn no_one_else_gets_an_answer_and_their_words_reach_no_model<S: ChatService>() {

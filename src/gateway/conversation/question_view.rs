@@ -8,6 +8,7 @@ use super::effect::ChatEffect;
 use super::posts::ChatPosts;
 use super::speaker::{Speaker, display_name};
 use avocet_core::i18n::{LocalizedText, chat as w};
+use avocet_core::protocol::AskId;
 
 /// Messages that may show a question in place of its file.
 const MAX_PARTS: usize = 8;
@@ -50,6 +51,11 @@ impl QuestionView {
     /// The message that shows it, once it is sent.
     pub fn message<'a>(&self, posts: &'a ChatPosts) -> Option<&'a MessageId> {
         posts.timeline.message_of(self.post)
+    }
+
+    /// The question, as long as no one has answered it.
+    pub fn unanswered(&self) -> Option<AskId> {
+        self.answered.is_none().then(|| self.question.id())
     }
 
     fn awaits(&self, speaker: &Speaker) -> bool {
@@ -137,7 +143,7 @@ impl QuestionView {
 
     /// It takes no more answers: its post says what came of it.
     pub fn close(&self, posts: &mut ChatPosts) {
-        let summary = self.question.summary(posts.lang());
+        let summary = self.question.closed(posts.lang(), &posts.limits());
         let text = match &self.answered {
             Some((outcome, name)) => w::CLOSED_BY
                 .with("summary", summary)

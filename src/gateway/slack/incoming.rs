@@ -12,6 +12,7 @@ use crate::platform::{
     ChatAddress, ChatId, DeliveryId, Incoming, IncomingKind, MessageId, RemoteFile, Sender,
     ThreadId, UserId,
 };
+use crate::quote::quoted_by;
 use crate::typed_command::typed_command;
 
 /// The command that every other one can follow.
@@ -66,6 +67,22 @@ struct SlackEvent {
     parent_user_id: Option<String>,
     #[serde(deserialize_with = "lenient::list")]
     files: Vec<SlackFile>,
+    #[serde(deserialize_with = "lenient::list")]
+    attachments: Vec<SlackAttachment>,
+}
+
+/// A message that was shared, or the preview of an address.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SlackAttachment {
+    #[serde(deserialize_with = "lenient::field")]
+    is_share: bool,
+    #[serde(deserialize_with = "lenient::field")]
+    is_msg_unfurl: bool,
+    #[serde(deserialize_with = "lenient::field")]
+    author_name: String,
+    #[serde(deserialize_with = "lenient::field")]
+    text: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -200,8 +217,13 @@ impl SlackReader<'_> {
         let raw = event.text.unwrap_or_default();
         let is_reply_to_bot = event.parent_user_id.as_deref() == Some(self.bot);
         let is_addressed = is_private || is_reply_to_bot || mentions(&raw, self.bot);
-        let text = unescape(&raw, self.bot);
+        let mut text = unescape(&raw, self.bot);
         let command = typed_command(&text, '!').filter(|(name, _)| (self.is_command)(name));
+        let shared = event.attachments.iter().filter(|one| one.is_share || one.is_msg_unfurl);
+        for SlackAttachment { author_name, text: words, .. } in shared {
+            let quote = quoted_by(author_name, &unescape(words, self.bot));
+            text = format!("{text}\n\n{quote}").trim().to_owned();
+        }
         let files: Vec<RemoteFile> = event.files.into_iter().filter_map(remote_file).collect();
         if text.trim().is_empty() && files.is_empty() && !is_addressed {
             return None;
@@ -222,6 +244,8 @@ impl SlackReader<'_> {
             sender: sender(user, String::new(), event.bot_id.is_some()),
             is_group: !is_private,
             is_addressed: is_addressed || is_command,
+            quote: None,
+            album: None,
             kind,
         })
     }
@@ -248,6 +272,8 @@ impl SlackReader<'_> {
             message: None,
             sender: sender(command.user_id, command.user_name, false),
             is_addressed: true,
+            quote: None,
+            album: None,
             kind,
         };
         Some(SlackIncoming { incoming, response_url: command.response_url })
@@ -270,6 +296,8 @@ fn button(interaction: SlackInteraction) -> Option<SlackIncoming> {
         message: interaction.container.message_ts.map(MessageId),
         sender: sender(interaction.user.id, name, false),
         is_addressed: true,
+        quote: None,
+        album: None,
         kind: IncomingKind::Button { data: action.value.unwrap_or_default(), press: id },
     };
     Some(SlackIncoming { incoming, response_url: interaction.response_url })
