@@ -211,6 +211,7 @@ fn service(
         startup.shared.temp.create_folder("chat-files").map_err(|error| failed(error.say()))?;
     let parts = ServiceParts {
         platform: connection,
+        admin: of.admins.first().map(|id| id.as_str().into()),
         ledger,
         admit: admission(startup, settings, platform),
         open_session,

@@ -21,8 +21,9 @@ use super::ledger::LedgerRecord;
 use super::menu::SentCommand;
 use super::platform::{
     ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, NewMessage, Outgoing, Platform,
-    PlatformError,
+    PlatformError, UserId,
 };
+use super::question_watch::QuestionWatch;
 use super::shown_menu::ShownMenu;
 use super::timeline::{CallKind, PostResult, ServiceCall, TimelineAction};
 use super::wait::{finished, until};
@@ -33,9 +34,7 @@ use avocet_session::{self as session, Handle, SessionConfig};
 
 mod fetching;
 mod home;
-mod question_clock;
-
-use question_clock::QuestionClock;
+mod watching;
 
 /// Builds the session of a chat.
 pub type OpenSession =
@@ -69,6 +68,8 @@ pub enum ChatNote {
     Quiet(ChatAddress, u64),
     /// The chat works in this folder from now on: it ends, and begins again with the next message.
     Moved(ChatAddress, String),
+    /// The buttons of this nonce answer the question of this chat, wherever they are.
+    Referred(String, ChatAddress),
     /// Its deliveries that are not done and have not begun are for the next one at this address.
     Ended(ChatAddress),
 }
@@ -76,6 +77,8 @@ pub enum ChatNote {
 /// The parts of a chat.
 pub struct ChatParts {
     pub platform: Arc<dyn Platform>,
+    /// Who decides what only an admin decides, where no admin is.
+    pub admin: Option<UserId>,
     pub options: ChatOptions,
     pub open_session: OpenSession,
     pub request: SessionRequest,
@@ -104,9 +107,7 @@ struct Chat {
     /// Masks what is sent to the chat as a file.
     redactor: Arc<Redactor>,
     call: Option<BoxFuture<'static, CallDone>>,
-    /// From when on the chat is shown that an answer is being written, while one is.
-    typing_from: Option<Instant>,
-    typing: Option<BoxFuture<'static, ()>>,
+    typing: TypingSign,
     fetch_queue: FetchQueue,
     phase: ChatPhase,
     /// What the ledger knows.
@@ -114,12 +115,20 @@ struct Chat {
     /// Nothing can be shown in this chat any more.
     is_lost: bool,
     was_quiet: bool,
-    question_clock: QuestionClock,
+    question: QuestionWatch,
     /// When no more answers to the commands so far will come: the session may take a moment.
     rests_at: Option<Instant>,
     /// Deliveries that were taken.
     taken: u64,
     asked_extensions: bool,
+}
+
+/// The sign that an answer is being written.
+#[derive(Default)]
+struct TypingSign {
+    /// From when on it is shown, while one is.
+    from: Option<Instant>,
+    call: Option<BoxFuture<'static, ()>>,
 }
 
 #[derive(Default)]
@@ -207,14 +216,13 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
         redactor: Arc::clone(&config.security.redactor),
         session: session::start(config),
         call: None,
-        typing_from: None,
-        typing: None,
+        typing: TypingSign::default(),
         fetch_queue: FetchQueue::default(),
         phase: ChatPhase::Running,
         recorded,
         is_lost: false,
         was_quiet: false,
-        question_clock: QuestionClock::default(),
+        question: QuestionWatch::default(),
         rests_at: None,
         taken: 0,
         asked_extensions: false,
@@ -269,7 +277,8 @@ impl Chat {
                     }
                     None => break,
                 },
-                () = finished(&mut self.typing) => {}
+                () = finished(&mut self.typing.call) => {}
+                referred = self.question.asked() => self.on_referred(referred),
                 () = until(wake) => {}
             }
         }
@@ -384,20 +393,20 @@ impl Chat {
 
     fn start_typing(&mut self) {
         if !self.conversation.view.is_typing() || self.is_lost {
-            self.typing_from = None;
+            self.typing.from = None;
             return;
         }
         let now = Instant::now();
-        let due = *self.typing_from.get_or_insert(now + UNANSWERED);
-        if self.typing.is_some() || now < due {
+        let due = *self.typing.from.get_or_insert(now + UNANSWERED);
+        if self.typing.call.is_some() || now < due {
             return;
         }
-        self.typing_from = Some(now + self.parts.options.limits.typing);
+        self.typing.from = Some(now + self.parts.options.limits.typing);
         let platform = Arc::clone(&self.parts.platform);
         let at = self.parts.options.address.clone();
 
         let connections = Arc::clone(&self.parts.connections);
-        self.typing = Some(Box::pin(async move {
+        self.typing.call = Some(Box::pin(async move {
             // Only a hint: it waits for nothing.
             if let Ok(_permit) = connections.try_acquire_owned() {
                 let _ = platform.typing(&at).await;
@@ -413,8 +422,8 @@ impl Chat {
             Some(TimelineAction::Wait(until)) => Some(until),
             _ => None,
         };
-        let typing = self.typing_from.filter(|_| self.typing.is_none());
-        call.into_iter().chain(typing).chain(self.rests_at).chain(self.question_due()).min()
+        let typing = self.typing.from.filter(|_| self.typing.call.is_none());
+        call.into_iter().chain(typing).chain(self.rests_at).chain(self.question.due).min()
     }
 
     /// Records the session and the open question.

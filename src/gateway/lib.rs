@@ -25,6 +25,7 @@ mod pieces;
 pub mod platform;
 mod progress;
 pub mod question;
+mod question_watch;
 mod quote;
 mod rate_limits;
 mod receive;

@@ -166,6 +166,13 @@ pub struct Outgoing {
     pub markup: MessageMarkup,
 }
 
+impl ChatAddress {
+    /// A chat without a thread.
+    pub fn of(chat: impl Into<String>) -> ChatAddress {
+        ChatAddress { chat: ChatId(chat.into()), thread: None }
+    }
+}
+
 impl Outgoing {
     pub fn plain(text: impl Into<String>) -> Outgoing {
         Outgoing { text: text.into(), markup: MessageMarkup::Plain }
@@ -404,6 +411,9 @@ pub trait Platform: Send + Sync {
 
     /// Who did this may talk: a later run must not miss what is written there.
     fn admitted(&self, _incoming: &Incoming) {}
+
+    /// The private chat with a user.
+    fn private_chat<'a>(&'a self, user: &'a UserId) -> PlatformResult<'a, ChatAddress>;
 
     /// Answers [`IncomingKind::Suggest`].
     fn suggest(&self, _query: &str, _choices: &[String]) -> PlatformResult<'_, ()> {

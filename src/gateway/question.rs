@@ -111,6 +111,11 @@ impl ChatQuestion {
         is_admin || self.is_asker(user)
     }
 
+    /// It is about what only an admin may approve.
+    pub fn is_of_operator(&self) -> bool {
+        is_of_operator(&self.ask.question)
+    }
+
     pub fn is_high_risk(&self) -> bool {
         self.flow.offer.severity == Severity::HighRisk
     }

@@ -13,7 +13,7 @@ pub fn quoted(text: &str) -> String {
     lines.join("\n")
 }
 
-/// The same after the name of who wrote it; nothing if there is no text.
+/// The same after the name of who wrote it; nothing without a text.
 pub fn quoted_by(author: &str, text: &str) -> String {
     let author = cut(&one_line(&escape(author).text), 40);
     let text = cut(text.trim(), MAX_QUOTE);

@@ -21,6 +21,7 @@ use super::pieces::Pieces;
 use super::platform::{
     Batch, ChatAddress, DeliveryId, Incoming, IncomingKind, NewMessage, Outgoing, PlatformError,
 };
+use super::question::ButtonData;
 pub use super::receive::ServiceHealth;
 use super::receive::{StoredBatch, connect, receive};
 pub use super::service::{Admit, ServiceAdmission, ServiceBounds, ServiceCommands, ServiceParts};
@@ -43,6 +44,8 @@ struct Service {
     pieces: Pieces,
     /// Deliveries for chats that have no place yet.
     overflow: VecDeque<ChatDelivery>,
+    /// The questions that an admin was shown in private, and where they were asked.
+    referred: HashMap<String, ChatAddress>,
     /// The number of chats so far, for the names of their folders.
     started: usize,
     /// How often a delivery was handed over again after its chat had ended.
@@ -116,6 +119,7 @@ pub async fn run(parts: ServiceParts) -> Result<(), PlatformError> {
         openings: Arc::new(Semaphore::new(OPENINGS)),
         pieces: Pieces::default(),
         overflow: VecDeque::new(),
+        referred: HashMap::new(),
         started: 0,
         again: HashMap::new(),
         disk_error: None,
@@ -263,14 +267,19 @@ impl Service {
         }
     }
 
-    fn admit(&mut self, incoming: Incoming, is_admin: bool) {
+    fn admit(&mut self, mut incoming: Incoming, is_admin: bool) {
         self.parts.platform.admitted(&incoming);
         let speaker = Speaker::of(&incoming, is_admin);
+        if let IncomingKind::Button { data, .. } = &incoming.kind
+            && let Some(at) = ButtonData::parse(data).and_then(|data| self.referred.get(data.nonce))
+        {
+            incoming.at.clone_from(at);
+        }
         self.hand_over(ChatDelivery { incoming, speaker, is_overheard: false });
     }
 
-    /// In a thread of its own, the bot is meant without a mention. A topic of Telegram is no thread:
-    /// all members of its group talk there.
+    /// In a thread of its own, the bot is meant without a mention. In a topic of Telegram all
+    /// members of its group talk.
     fn is_follow_up(&self, incoming: &Incoming) -> bool {
         let is_thread = incoming.at.thread.is_some();
         is_thread
@@ -401,6 +410,7 @@ impl Service {
         let (deliveries, receiver) = channel(CAPACITY);
         let parts = ChatParts {
             platform: Arc::clone(&self.parts.platform),
+            admin: self.parts.admin.clone(),
             options: ChatOptions {
                 address: address.clone(),
                 lang: self.parts.lang,
@@ -456,6 +466,10 @@ impl Service {
                     // It may have got another one since it reported that.
                     let chat = self.chats.get_mut(&at).filter(|chat| chat.handed == taken);
                     chat.into_iter().for_each(|chat| chat.quiet_since = Some(Instant::now()));
+                }
+                ChatNote::Referred(nonce, at) => {
+                    self.referred.retain(|_, asked| *asked != at);
+                    self.referred.insert(nonce, at);
                 }
                 ChatNote::Moved(at, folder) => moved.push((at, folder)),
                 ChatNote::Ended(at) => {

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::chat::OpenSession;
 use super::ledger::Ledger;
-use super::platform::{Incoming, Platform};
+use super::platform::{Incoming, Platform, UserId};
 use super::receive::ServiceHealth;
 use super::shown_menu::ServiceMenu;
 use avocet_core::i18n::{Lang, LocalizedText};
@@ -66,6 +66,8 @@ pub struct ServiceCommands {
 /// The parts of a service.
 pub struct ServiceParts {
     pub platform: Arc<dyn Platform>,
+    /// The first admin of the settings.
+    pub admin: Option<UserId>,
     pub ledger: Ledger,
     pub admit: Admit,
     pub open_session: OpenSession,

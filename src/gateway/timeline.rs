@@ -420,13 +420,7 @@ impl Timeline {
                 self.mark_shown(call, message)
             }
             Err(PlatformError::RateLimited { after }) => {
-                let until = Some(now + after.min(MAX_HOLD));
-                self.pace.slow_down(now);
-                if is_edit && self.limits.limits_edits_apart {
-                    self.pace.refused_until = until;
-                } else {
-                    self.hold = until;
-                }
+                self.wait_as_asked(after, is_edit, now);
                 PostResult::Again
             }
             Err(PlatformError::Markup(_))
@@ -457,6 +451,16 @@ impl Timeline {
         };
         self.clear_shown();
         result
+    }
+
+    fn wait_as_asked(&mut self, after: Duration, is_edit: bool, now: Instant) {
+        let until = Some(now + after.min(MAX_HOLD));
+        self.pace.slow_down(now);
+        if is_edit && self.limits.limits_edits_apart {
+            self.pace.refused_until = until;
+        } else {
+            self.hold = until;
+        }
     }
 
     fn mark_shown(&mut self, call: ServiceCall, message: Option<MessageId>) -> PostResult {

@@ -85,7 +85,7 @@ pub fn read_limited(
 /// The bytes of the file that a step of the tool `file.read` names, as they are. Blocks.
 ///
 /// # Errors
-/// One sentence: it is no file, too large, or cannot be read.
+/// One sentence: it is not a file, is too large, or cannot be read.
 pub fn read_bytes(step: &ClearedStep, name: &str) -> Result<Vec<u8>, LocalizedText> {
     let path = match &step.judgement().task {
         Some(ToolTask::Read(read)) if step.is_intact() => read.spot.path.as_path(),

@@ -175,6 +175,9 @@ pub fn walk(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
 }
 
+/// Of the settings of each gateway.
+const ADMIN: &str = "1";
+
 const ROOM: &str = "\n[gateway]\nmax_queued = 50\n";
 
 /// Each journey is a test of each service.
@@ -202,6 +205,8 @@ journeys! {
     commands_work_during_a_run_and_during_a_question
     a_message_that_answers_another_one_says_whose_words_those_are
     a_file_of_the_folder_is_sent_as_it_is_and_never_with_its_secrets
+    what_only_an_admin_decides_is_asked_in_the_private_chat_of_one
+    a_question_that_no_one_answers_is_mentioned_again_and_rejected_in_the_end
     no_one_else_gets_an_answer_and_their_words_reach_no_model
     a_kill_in_the_middle_loses_nothing_and_answers_nothing_twice
     every_message_is_answered_once_although_the_service_drops_repeats_and_reorders
@@ -314,6 +319,34 @@ fn a_file_of_the_folder_is_sent_as_it_is_and_never_with_its_secrets<S: ChatServi
     let sent = String::from_utf8(gateway.service.sent_file("key.txt")).unwrap();
     assert!(sent.starts_with("token=") && !sent.contains(&key), "{sent}");
     assert_eq!(gateway.model.requests().len(), 0);
+}
+
+fn what_only_an_admin_decides_is_asked_in_the_private_chat_of_one<S: ChatService>() {
+    let replies = vec![Reply::cmd("I look.", "cat", &[".env"]), Reply::chat("It is read.")];
+    let gateway = Gateway::<S>::start(replies);
+    fs::write(gateway.dir.work().join(".env"), "COLOUR=red\n").unwrap();
+    gateway.service.say(S::ANN, "look");
+    let is_referred = |shown: &Shown| shown.text.contains("in another chat");
+    let is_own = |shown: &Shown| !shown.buttons.is_empty() && !is_referred(shown);
+    let own = gateway.wait_for("the question of the user", is_own);
+    assert!(own.buttons.iter().all(|(_, data)| !data.ends_with(".once")), "{own:?}");
+    gateway.said("An admin was asked in a private chat.");
+    let asked = gateway.wait_for("the question of the admin", is_referred);
+    assert!(asked.place != own.place && asked.text.contains("cat .env"), "{asked:?}");
+    gateway.press(ADMIN, &asked, "once");
+    assert_eq!(gateway.said("It is read.").place, own.place);
+    let is_closed = |shown: &Shown| is_referred(shown) && shown.buttons.is_empty();
+    gateway.wait_for("the end of that question", is_closed);
+}
+
+fn a_question_that_no_one_answers_is_mentioned_again_and_rejected_in_the_end<S: ChatService>() {
+    let settings = "\n[gateway]\nquestion_s = 1\n";
+    let gateway = Gateway::<S>::with(vec![touch(), Reply::chat("Then not.")], settings);
+    gateway.service.say(S::ANN, "make a file");
+    gateway.said("still waits for an answer");
+    gateway.said("No one answered the question above in time");
+    gateway.said("Then not.");
+    assert!(!gateway.has_file("made.txt"));
 }
 
 fn no_one_else_gets_an_answer_and_their_words_reach_no_model<S: ChatService>() {

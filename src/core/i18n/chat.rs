@@ -24,6 +24,9 @@ words! { "chat":
     ADMIN_DECIDES: "It reads credentials, steers programs or reaches beyond this folder: only an admin can approve it.", "它会读取凭据、影响程序的行为，或超出本目录：只有管理员可以批准。";
     GREETING: "Send a message to begin. /help lists the commands.", "发送消息即可开始。/help 列出所有命令。";
     LANG_SET: "Avocet speaks English here now.", "Avocet 现在在这里使用中文。";
+    ADMIN_ASKED: "An admin was asked in a private chat.", "已在私聊中询问管理员。";
+    ADMIN_NOT_ASKED: "No admin could be asked in a private chat: {why}. Ask one to write here.", "无法在私聊中询问管理员：{why}。请让管理员在这里发言。";
+    ASKS_ELSEWHERE: "The user {name} needs an admin's decision in another chat:", "用户 {name} 在另一个聊天中需要管理员决定：";
     ADMIN_ONLY: "Only an admin may decide that.", "只有管理员可以决定。";
     WORD_NEEDED: "To run this, type exactly: {word}", "如要运行，请准确输入：{word}";
     NO_QUESTION: "There is no open question.", "没有等待回答的问题。";

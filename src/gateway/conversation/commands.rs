@@ -313,27 +313,34 @@ impl ChatConversation {
                 self.view.posts.say(w::HOME_IS.with("folder", self.context.info.cwd.as_str()));
                 Vec::new()
             }
-            ChatAction::SendFile { path, masked } => {
-                let name = path.rsplit('/').next().unwrap_or_default();
-                let name = clean(name, TextSource::Text);
-                let mention = Mention { path: path.clone(), lines: None };
-                let parts = vec![PromptPart::File { mention, masked }];
-                let shown = format!("/file {path}");
-                let prompt = Box::new(Prompt { shown, parts, ..Prompt::default() });
-                let effects = self.send_op(Op::Turn(TurnOp::Render { prompt }), request);
-                let sent = effects.iter().find_map(|effect| match effect {
-                    ChatEffect::Send(Submission { id, op: Op::Turn(TurnOp::Render { .. }) }) => *id,
-                    _ => None,
-                });
-                if let Some(id) = sent {
-                    self.inbox.request_file(id, name);
-                }
-                effects
-            }
+            ChatAction::SendFile { path, masked } => self.send_file(path, masked, request),
             ChatAction::SetHome(Some(folder)) => {
                 vec![ChatEffect::SetHome(folder, request.delivery.clone())]
             }
         }
+    }
+
+    fn send_file(
+        &mut self,
+        path: String,
+        masked: bool,
+        request: &CommandRequest,
+    ) -> Vec<ChatEffect> {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let name = clean(name, TextSource::Text);
+        let mention = Mention { path: path.clone(), lines: None };
+        let parts = vec![PromptPart::File { mention, masked }];
+        let shown = format!("/file {path}");
+        let prompt = Box::new(Prompt { shown, parts, ..Prompt::default() });
+        let effects = self.send_op(Op::Turn(TurnOp::Render { prompt }), request);
+        let sent = effects.iter().find_map(|effect| match effect {
+            ChatEffect::Send(Submission { id, op: Op::Turn(TurnOp::Render { .. }) }) => *id,
+            _ => None,
+        });
+        if let Some(id) = sent {
+            self.inbox.request_file(id, name);
+        }
+        effects
     }
 }
 

@@ -12,6 +12,7 @@ mod context;
 mod effect;
 mod events;
 mod inbox;
+mod offers;
 mod open_commands;
 mod posts;
 mod question_view;
@@ -56,7 +57,7 @@ pub struct ChatConversation {
     pub fetching: FetchState,
     /// They are shown when they come.
     asked_models: bool,
-    /// The session was told to go on with what waits, which may have begun already.
+    /// The session is to go on with what waits, which may have begun already.
     ran_queue: bool,
     shortcuts: Option<Shortcuts>,
     /// Who was asked for the argument of this command: their next message is it.

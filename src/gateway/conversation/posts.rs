@@ -135,7 +135,7 @@ impl ChatPosts {
         self.timeline.answering = answering;
     }
 
-    /// Says how many messages wait: in the post that said it last, if nothing came after that.
+    /// Says how many messages wait: in its last post about that, if nothing came after it.
     pub fn say_waiting(&mut self, say: LocalizedText) {
         let command = self.timeline.answering.as_ref();
         let is_command = command.is_some_and(|command| self.open_commands.is_open(command));
@@ -203,13 +203,7 @@ impl ChatPosts {
 
     /// Sends a text as a file.
     pub fn file(&mut self, name: &str, text: String) -> PostKey {
-        let file = OutgoingFile {
-            name: name.to_owned(),
-            media_type: "text/plain; charset=utf-8".to_owned(),
-            bytes: text.into(),
-            caption: String::new(),
-        };
-        self.timeline.post(PostBody::File(file))
+        self.timeline.post(PostBody::File(text_file(name, text)))
     }
 
     /// The delivery ends once all that is posted so far is shown.
@@ -228,6 +222,16 @@ impl ChatPosts {
             }
         }
         done
+    }
+}
+
+/// A text as a file.
+pub fn text_file(name: &str, text: String) -> OutgoingFile {
+    OutgoingFile {
+        name: name.to_owned(),
+        media_type: "text/plain; charset=utf-8".to_owned(),
+        bytes: text.into(),
+        caption: String::new(),
     }
 }
 

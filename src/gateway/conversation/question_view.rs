@@ -1,11 +1,13 @@
 //! A question that is open in a chat: where it is shown, and how it is answered. The part that its
 //! message has no room for follows it; a text that was not shown is not approved.
 
-use super::super::platform::{ButtonStyle, MessageId, PlatformLimits, TextUnit};
+use super::super::platform::{
+    ButtonQuestion, ButtonStyle, MessageId, Outgoing, OutgoingFile, PlatformLimits, TextUnit,
+};
 use super::super::question::{AnswerOutcome, ButtonData, ChatQuestion};
 use super::super::timeline::{PostBody, PostKey};
 use super::effect::ChatEffect;
-use super::posts::ChatPosts;
+use super::posts::{ChatPosts, text_file};
 use super::speaker::{Speaker, display_name};
 use avocet_core::i18n::{LocalizedText, chat as w};
 use avocet_core::protocol::AskId;
@@ -25,6 +27,15 @@ pub struct QuestionView {
     answered: Option<(LocalizedText, String)>,
     /// No turn of the session waits for it.
     pub is_outside_turn: bool,
+}
+
+/// A question for an admin who is not in the chat.
+#[derive(Debug)]
+pub struct ReferredQuestion {
+    pub nonce: String,
+    pub question: ButtonQuestion,
+    /// The whole of it, if its message has no room for that.
+    pub file: Option<OutgoingFile>,
 }
 
 /// What comes of an answer: a step to the session, or a sentence for the user.
@@ -51,6 +62,23 @@ impl QuestionView {
     /// The message that shows it, once it is sent.
     pub fn message<'a>(&self, posts: &'a ChatPosts) -> Option<&'a MessageId> {
         posts.timeline.message_of(self.post)
+    }
+
+    /// The question as an admin sees it elsewhere, if only one may approve it. High risk takes a word
+    /// in the chat itself.
+    pub fn for_admin(&self, name: &str, posts: &ChatPosts) -> Option<ReferredQuestion> {
+        if !self.question.is_of_operator() || self.question.is_high_risk() {
+            return None;
+        }
+        let lang = posts.lang();
+        let (text, whole) = self.question.message(lang, &posts.limits());
+        let asks = w::ASKS_ELSEWHERE.with("name", name).text(lang);
+        let buttons = self.question.buttons(lang, &posts.limits(), true);
+        Some(ReferredQuestion {
+            nonce: self.question.nonce().to_owned(),
+            question: ButtonQuestion { text: Outgoing::plain(format!("{asks}\n{text}")), buttons },
+            file: whole.map(|whole| text_file("question.txt", whole)),
+        })
     }
 
     /// The question, as long as no one has answered it.

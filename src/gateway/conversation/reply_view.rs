@@ -13,7 +13,7 @@ use super::super::reply::LiveReply;
 use super::super::timeline::{PostBody, PostKey, TimelineAction};
 use super::effect::ChatEffect;
 use super::posts::ChatPosts;
-use super::question_view::{AnswerResult, QuestionView};
+use super::question_view::{AnswerResult, QuestionView, ReferredQuestion};
 use super::speaker::Speaker;
 use avocet_core::i18n::{chat as w, common, linear, session as s};
 use avocet_core::protocol::{
@@ -301,6 +301,12 @@ impl ReplyView {
             let is_idle = open.is_outside_turn;
             self.state = if is_idle { ChatState::Idle } else { ChatState::Working };
         }
+    }
+
+    /// The question for an admin who is not here, if it needs one.
+    pub fn question_for_admin(&self) -> Option<ReferredQuestion> {
+        let asker = self.asker.as_ref().map_or("?", |asker| asker.0.as_str());
+        self.question().filter(|_| !self.has_admin)?.for_admin(asker, &self.posts)
     }
 
     /// No one answered in time.

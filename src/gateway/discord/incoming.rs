@@ -91,6 +91,14 @@ struct ReferencedMessage {
     content: String,
 }
 
+impl ReferencedMessage {
+    /// For the model, which knows only the bot's own messages.
+    fn quote(self, bot: &str, names: &[MentionedName]) -> QuotedMessage {
+        let text = readable(&self.content, bot, names);
+        QuotedMessage { author: self.author.username, text }
+    }
+}
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct DiscordUser {
@@ -212,11 +220,7 @@ fn message(mut message: DiscordMessage, bot: &str) -> Option<DiscordIncoming> {
     if text.is_empty() && message.attachments.is_empty() && !is_addressed {
         return None;
     }
-    // The model knows the bot's own messages.
-    let quote = answered.filter(|_| !is_answer).map(|before| QuotedMessage {
-        text: readable(&before.content, bot, &names),
-        author: before.author.username,
-    });
+    let quote = answered.filter(|_| !is_answer).map(|before| before.quote(bot, &names));
     let files: Vec<RemoteFile> = message.attachments.into_iter().map(remote_file).collect();
     let kind = match typed_command(&text, '/') {
         _ if !files.is_empty() => IncomingKind::Files { files, text },

@@ -71,6 +71,14 @@ struct SlackEvent {
     attachments: Vec<SlackAttachment>,
 }
 
+impl SlackAttachment {
+    /// A message that was shared, as words of others.
+    fn quote(&self, bot: &str) -> Option<String> {
+        let is_shared = self.is_share || self.is_msg_unfurl;
+        is_shared.then(|| quoted_by(&self.author_name, &unescape(&self.text, bot)))
+    }
+}
+
 /// A message that was shared, or the preview of an address.
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -217,13 +225,10 @@ impl SlackReader<'_> {
         let raw = event.text.unwrap_or_default();
         let is_reply_to_bot = event.parent_user_id.as_deref() == Some(self.bot);
         let is_addressed = is_private || is_reply_to_bot || mentions(&raw, self.bot);
-        let mut text = unescape(&raw, self.bot);
+        let text = unescape(&raw, self.bot);
         let command = typed_command(&text, '!').filter(|(name, _)| (self.is_command)(name));
-        let shared = event.attachments.iter().filter(|one| one.is_share || one.is_msg_unfurl);
-        for SlackAttachment { author_name, text: words, .. } in shared {
-            let quote = quoted_by(author_name, &unescape(words, self.bot));
-            text = format!("{text}\n\n{quote}").trim().to_owned();
-        }
+        let shared = event.attachments.iter().filter_map(|one| one.quote(self.bot));
+        let text = std::iter::once(text).chain(shared).collect::<Vec<_>>().join("\n\n");
         let files: Vec<RemoteFile> = event.files.into_iter().filter_map(remote_file).collect();
         if text.trim().is_empty() && files.is_empty() && !is_addressed {
             return None;

@@ -31,7 +31,7 @@ use super::connection::ServiceConnection;
 use super::platform::{
     Batch, ButtonQuestion, ChatAddress, Cursor, Incoming, IncomingKind, MarkupDialect, MessageId,
     NewMessage, Outgoing, OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult,
-    RemoteFile, TextUnit,
+    RemoteFile, TextUnit, UserId,
 };
 use super::recent::Recent;
 use avocet_core::protocol::ChatPlatform;
@@ -458,6 +458,15 @@ impl Platform for Slack {
                 "response_type": "ephemeral", "replace_original": false, "text": text,
             });
             self.respond(&url, body).await
+        }
+        .boxed()
+    }
+
+    fn private_chat<'a>(&'a self, user: &'a UserId) -> PlatformResult<'a, ChatAddress> {
+        async move {
+            let opened = self.api.call("conversations.open", json!({ "users": user })).await?;
+            let id = opened["channel"]["id"].as_str();
+            id.map(ChatAddress::of).ok_or_else(|| PlatformError::Network("no channel".into()))
         }
         .boxed()
     }
