@@ -211,6 +211,7 @@ fn service(
         startup.shared.temp.create_folder("chat-files").map_err(|error| failed(error.say()))?;
     let parts = ServiceParts {
         platform: connection,
+        admin: of.admins.first().map(|id| id.as_str().into()),
         ledger,
         admit: admission(startup, settings, platform),
         open_session,
@@ -228,6 +229,7 @@ fn service(
             waiting_bytes: settings.bounds.waiting_bytes,
             file_bytes: settings.bounds.file_bytes as u64,
             session_idle: settings.bounds.session_idle,
+            question_time: settings.bounds.question_time,
         },
         files: files.path().to_owned(),
         health: sender,
@@ -441,6 +443,11 @@ fn open_session(
     let mut own = startup.paths.program_files().into_iter();
     if own.any(|own| startup.folder.starts_with(system::resolve_path(&own))) {
         return Err(w::HOME_OWN.with("folder", startup.folder.display().to_string()));
+    }
+    if startup.folder.parent().is_none()
+        || startup.folder == system::resolve_path(&startup.paths.home)
+    {
+        return Err(w::HOME_TOO_WIDE.with("folder", startup.folder.display().to_string()));
     }
     let built = session_builder::build(startup, None, SessionPurpose::Chat);
     let mut config = built.map_err(|failure| failure.notice.say.clone())?;

@@ -76,6 +76,8 @@ pub struct GatewayBounds {
     pub file_bytes: usize,
     /// How long an idle conversation stays in memory.
     pub session_idle: Duration,
+    /// How long a question stays open; `None`: until it is answered.
+    pub question_time: Option<Duration>,
 }
 
 impl GatewaySettings {
@@ -154,6 +156,8 @@ impl GatewayBounds {
             waiting_bytes: megabytes("max_waiting_mb"),
             file_bytes: megabytes("max_file_mb"),
             session_idle: Duration::from_secs(layers.count("gateway.session_idle_s")),
+            question_time: Some(Duration::from_secs(layers.count("gateway.question_s")))
+                .filter(|time| !time.is_zero()),
         }
     }
 }

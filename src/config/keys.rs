@@ -160,6 +160,7 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "gateway.max_waiting_mb",      kind: Count { min: 1, max: 1000 },            built_in: "16", strictest: None, variables: &[], elsewhere: None, about: Some(about::GATEWAY_MAX_WAITING), timing: NextGateway },
     SettingKey { path: "gateway.max_file_mb",         kind: Count { min: 1, max: 1000 },            built_in: "20", strictest: None, variables: &[], elsewhere: None, about: Some(about::GATEWAY_MAX_FILE), timing: NextGateway },
     SettingKey { path: "gateway.session_idle_s",      kind: Count { min: 1, max: 86_400 },          built_in: "900", strictest: None, variables: &[], elsewhere: None, about: Some(about::GATEWAY_SESSION_IDLE), timing: NextGateway },
+    SettingKey { path: "gateway.question_s",          kind: Count { min: 0, max: 604_800 },         built_in: "86400", strictest: None, variables: &[], elsewhere: None, about: Some(about::GATEWAY_QUESTION), timing: NextGateway },
     SettingKey { path: "display.tool_progress_command",kind: Flag,                                  built_in: "false", strictest: None, variables: &[], elsewhere: None, about: Some(about::TOOL_PROGRESS), timing: NextGateway },
 ];
 

@@ -21,8 +21,9 @@ use super::ledger::LedgerRecord;
 use super::menu::SentCommand;
 use super::platform::{
     ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, NewMessage, Outgoing, Platform,
-    PlatformError,
+    PlatformError, UserId,
 };
+use super::question_watch::QuestionWatch;
 use super::shown_menu::ShownMenu;
 use super::timeline::{CallKind, PostResult, ServiceCall, TimelineAction};
 use super::wait::{finished, until};
@@ -32,6 +33,8 @@ use avocet_safety::redact::Redactor;
 use avocet_session::{self as session, Handle, SessionConfig};
 
 mod fetching;
+mod home;
+mod watching;
 
 /// Builds the session of a chat.
 pub type OpenSession =
@@ -65,6 +68,8 @@ pub enum ChatNote {
     Quiet(ChatAddress, u64),
     /// The chat works in this folder from now on: it ends, and begins again with the next message.
     Moved(ChatAddress, String),
+    /// The buttons of this nonce answer the question of this chat, wherever they are.
+    Referred(String, ChatAddress),
     /// Its deliveries that are not done and have not begun are for the next one at this address.
     Ended(ChatAddress),
 }
@@ -72,6 +77,8 @@ pub enum ChatNote {
 /// The parts of a chat.
 pub struct ChatParts {
     pub platform: Arc<dyn Platform>,
+    /// Who decides what only an admin decides, where no admin is.
+    pub admin: Option<UserId>,
     pub options: ChatOptions,
     pub open_session: OpenSession,
     pub request: SessionRequest,
@@ -100,9 +107,7 @@ struct Chat {
     /// Masks what is sent to the chat as a file.
     redactor: Arc<Redactor>,
     call: Option<BoxFuture<'static, CallDone>>,
-    /// From when on the chat is shown that an answer is being written, while one is.
-    typing_from: Option<Instant>,
-    typing: Option<BoxFuture<'static, ()>>,
+    typing: TypingSign,
     fetch_queue: FetchQueue,
     phase: ChatPhase,
     /// What the ledger knows.
@@ -110,11 +115,20 @@ struct Chat {
     /// Nothing can be shown in this chat any more.
     is_lost: bool,
     was_quiet: bool,
+    question: QuestionWatch,
     /// When no more answers to the commands so far will come: the session may take a moment.
     rests_at: Option<Instant>,
     /// Deliveries that were taken.
     taken: u64,
     asked_extensions: bool,
+}
+
+/// The sign that an answer is being written.
+#[derive(Default)]
+struct TypingSign {
+    /// From when on it is shown, while one is.
+    from: Option<Instant>,
+    call: Option<BoxFuture<'static, ()>>,
 }
 
 #[derive(Default)]
@@ -202,13 +216,13 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
         redactor: Arc::clone(&config.security.redactor),
         session: session::start(config),
         call: None,
-        typing_from: None,
-        typing: None,
+        typing: TypingSign::default(),
         fetch_queue: FetchQueue::default(),
         phase: ChatPhase::Running,
         recorded,
         is_lost: false,
         was_quiet: false,
+        question: QuestionWatch::default(),
         rests_at: None,
         taken: 0,
         asked_extensions: false,
@@ -263,7 +277,8 @@ impl Chat {
                     }
                     None => break,
                 },
-                () = finished(&mut self.typing) => {}
+                () = finished(&mut self.typing.call) => {}
+                referred = self.question.asked() => self.on_referred(referred),
                 () = until(wake) => {}
             }
         }
@@ -288,6 +303,7 @@ impl Chat {
     /// Starts the next call, and tells the gateway what changed.
     async fn after_change(&mut self) {
         self.record_finished().await;
+        self.watch_question().await;
         self.start_call();
         self.start_typing();
         self.record_changes().await;
@@ -377,20 +393,20 @@ impl Chat {
 
     fn start_typing(&mut self) {
         if !self.conversation.view.is_typing() || self.is_lost {
-            self.typing_from = None;
+            self.typing.from = None;
             return;
         }
         let now = Instant::now();
-        let due = *self.typing_from.get_or_insert(now + UNANSWERED);
-        if self.typing.is_some() || now < due {
+        let due = *self.typing.from.get_or_insert(now + UNANSWERED);
+        if self.typing.call.is_some() || now < due {
             return;
         }
-        self.typing_from = Some(now + self.parts.options.limits.typing);
+        self.typing.from = Some(now + self.parts.options.limits.typing);
         let platform = Arc::clone(&self.parts.platform);
         let at = self.parts.options.address.clone();
 
         let connections = Arc::clone(&self.parts.connections);
-        self.typing = Some(Box::pin(async move {
+        self.typing.call = Some(Box::pin(async move {
             // Only a hint: it waits for nothing.
             if let Ok(_permit) = connections.try_acquire_owned() {
                 let _ = platform.typing(&at).await;
@@ -406,8 +422,8 @@ impl Chat {
             Some(TimelineAction::Wait(until)) => Some(until),
             _ => None,
         };
-        let typing = self.typing_from.filter(|_| self.typing.is_none());
-        call.into_iter().chain(typing).chain(self.rests_at).min()
+        let typing = self.typing.from.filter(|_| self.typing.call.is_none());
+        call.into_iter().chain(typing).chain(self.rests_at).chain(self.question.due).min()
     }
 
     /// Records the session and the open question.
@@ -471,29 +487,6 @@ impl Chat {
         }
     }
 
-    /// Moves the chat to a folder that a session can be opened in.
-    async fn set_home(&mut self, folder: String, command: DeliveryId) {
-        let open = Arc::clone(&self.parts.open_session);
-        let request = SessionRequest { folder: Some(folder), ..SessionRequest::default() };
-        let folder = request.folder.clone().unwrap_or_default();
-        match tokio::task::spawn_blocking(move || open(request)).await {
-            Ok(Ok(config)) => {
-                let say = w::HOME_SET.with("folder", config.info.cwd.clone());
-                self.conversation.view.posts.answer(command, say);
-                let at = self.parts.options.address.clone();
-                let folder = config.info.cwd;
-
-                let _ = self.parts.notes.send(ChatNote::Moved(at, folder)).await;
-                // What came with it is for the conversation in the other folder.
-                self.phase = ChatPhase::Leaving;
-            }
-            Ok(Err(why)) => self.conversation.view.posts.answer(command, why),
-            Err(_) => {
-                self.conversation.view.posts.answer(command, w::NO_HOME.with("folder", folder))
-            }
-        }
-    }
-
     async fn on_delivery(&mut self, delivery: ChatDelivery) {
         let ChatDelivery { incoming: Incoming { kind, .. }, is_overheard, .. } = &delivery;
         let is_button = matches!(kind, IncomingKind::Button { .. } | IncomingKind::Suggest { .. });
@@ -542,7 +535,7 @@ impl Chat {
                 self.conversation.on_command(&speaker, id, SentCommand { name, args, options })
             }
             IncomingKind::Button { data, press } => {
-                self.conversation.view.on_press(&speaker, id, &data, press)
+                self.conversation.on_press(&speaker, id, &data, press)
             }
             IncomingKind::Files { files, text } => {
                 self.conversation.fetching = FetchState::Fetching;

@@ -141,6 +141,11 @@ impl JournalState {
     }
 
     fn receive(&mut self, incoming: Incoming) {
+        if let Some(pending) = self.find(&incoming.id) {
+            // More of it came.
+            pending.incoming = incoming;
+            return;
+        }
         let place = self.next;
         self.next += 1;
         self.places.insert(incoming.id.clone(), place);
@@ -296,6 +301,8 @@ mod tests {
             sender,
             is_group,
             is_addressed,
+            quote: None,
+            album: None,
             kind,
         }
     }

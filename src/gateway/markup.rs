@@ -199,7 +199,7 @@ impl Renderer {
             MarkupDialect::TelegramV2 => escape(text, TELEGRAM),
             MarkupDialect::Mrkdwn => escape_entities(text),
             MarkupDialect::Discord => {
-                let escaped = escape(text, DISCORD);
+                let escaped = self.escaped_outside_addresses(text, DISCORD);
                 // These are markup at the beginning of a line only.
                 if self.starts_line && text.starts_with(['#', '-', '+']) {
                     format!("\\{escaped}")
@@ -208,6 +208,24 @@ impl Renderer {
                 }
             }
         }
+    }
+
+    /// An address leads to where it says: the service takes no marks out of it.
+    fn escaped_outside_addresses(&self, text: &str, special: &[char]) -> String {
+        const STARTS: [&str; 2] = ["http://", "https://"];
+        let word = self.out.rsplit(char::is_whitespace).next().unwrap_or_default();
+        let mut in_address = STARTS.iter().any(|start| word.contains(start));
+        let mut out = String::with_capacity(text.len());
+        for (at, c) in text.char_indices() {
+            let rest = text.get(at..).unwrap_or_default();
+            in_address = !c.is_whitespace()
+                && (in_address || STARTS.iter().any(|start| rest.starts_with(start)));
+            if special.contains(&c) && !(in_address && c == '_') {
+                out.push('\\');
+            }
+            out.push(c);
+        }
+        out
     }
 
     fn inline_code(&mut self, text: &str) {

@@ -68,7 +68,21 @@ pub struct Incoming {
     pub is_group: bool,
     /// The bot was mentioned, or its own message was answered. Private chats and commands count.
     pub is_addressed: bool,
+    /// The message that this one answers, or that its thread began with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<QuotedMessage>,
+    /// The album that it is one file of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub album: Option<String>,
     pub kind: IncomingKind,
+}
+
+/// A message of someone else that a message points to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuotedMessage {
+    /// Chosen by the author.
+    pub author: String,
+    pub text: String,
 }
 
 /// Who did it.
@@ -152,6 +166,13 @@ pub struct Outgoing {
     pub markup: MessageMarkup,
 }
 
+impl ChatAddress {
+    /// A chat without a thread.
+    pub fn of(chat: impl Into<String>) -> ChatAddress {
+        ChatAddress { chat: ChatId(chat.into()), thread: None }
+    }
+}
+
 impl Outgoing {
     pub fn plain(text: impl Into<String>) -> Outgoing {
         Outgoing { text: text.into(), markup: MessageMarkup::Plain }
@@ -232,8 +253,14 @@ pub struct PlatformLimits {
     pub unit: TextUnit,
     /// Longest message as it is sent, with its marks, where the service counts these.
     pub rendered: Option<usize>,
-    /// Least time between two edits of a chat's messages.
+    /// Least time between two edits of the messages of a private chat.
     pub edit_pace: Duration,
+    /// The same in a group.
+    pub group_pace: Duration,
+    /// Edits are limited apart from new messages: one that is refused holds none of these up.
+    pub limits_edits_apart: bool,
+    /// Its clients send a text that is about this long, or longer, in pieces.
+    pub piece: Option<usize>,
     /// A typing signal is shown for this long.
     pub typing: Duration,
     /// Longest label of a button, in characters.
@@ -256,6 +283,9 @@ impl PlatformLimits {
             unit: TextUnit::Utf16,
             rendered: None,
             edit_pace: Duration::ZERO,
+            group_pace: Duration::ZERO,
+            limits_edits_apart: false,
+            piece: None,
             typing: Duration::ZERO,
             label: 40,
             upload: 1 << 20,
@@ -381,6 +411,9 @@ pub trait Platform: Send + Sync {
 
     /// Who did this may talk: a later run must not miss what is written there.
     fn admitted(&self, _incoming: &Incoming) {}
+
+    /// The private chat with a user.
+    fn private_chat<'a>(&'a self, user: &'a UserId) -> PlatformResult<'a, ChatAddress>;
 
     /// Answers [`IncomingKind::Suggest`].
     fn suggest(&self, _query: &str, _choices: &[String]) -> PlatformResult<'_, ()> {

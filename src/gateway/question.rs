@@ -111,6 +111,11 @@ impl ChatQuestion {
         is_admin || self.is_asker(user)
     }
 
+    /// It is about what only an admin may approve.
+    pub fn is_of_operator(&self) -> bool {
+        is_of_operator(&self.ask.question)
+    }
+
     pub fn is_high_risk(&self) -> bool {
         self.flow.offer.severity == Severity::HighRisk
     }
@@ -123,28 +128,39 @@ impl ChatQuestion {
     /// The whole question as plain text, with nothing hidden in it.
     pub fn text(&self, lang: Lang) -> String {
         let mut lines = question_lines(&self.ask.question);
-        if self.is_high_risk() {
-            let word = format!("{YES} {}", self.code());
-            lines.push(w::TYPE_WORD.with("word", word));
-        } else if reaches_beyond_folder(&self.ask.question) {
-            lines.push(w::ADMIN_DECIDES.into());
-        } else if matches!(
-            self.ask.question,
-            Question::Choice { free: true, .. } | Question::Plan { .. }
-        ) {
-            lines.push(w::TYPE_ANSWER.into());
-        } else if let Question::Form { fields, .. } = &self.ask.question {
-            for (at, field) in fields.iter().enumerate() {
-                let line = linear::CHOICE.with("n", at + 1).with("choice", field.line(lang));
-                lines.push(match &field.fault {
-                    Some(why) => linear::FIELD_FAULT.with("field", line).with("why", why.clone()),
-                    None => line,
-                });
+        lines.extend(self.answer_lines(lang));
+        self.plain(&lines, lang)
+    }
+
+    /// How it is answered.
+    fn answer_lines(&self, lang: Lang) -> Vec<LocalizedText> {
+        match &self.ask.question {
+            _ if self.is_high_risk() => {
+                let word = format!("{YES} {}", self.code());
+                vec![w::TYPE_WORD.with("word", word)]
             }
-            if fields.len() > 1 {
-                lines.push(w::TYPE_FORM.into());
+            question if is_of_operator(question) => vec![w::ADMIN_DECIDES.into()],
+            Question::Choice { free: true, .. } | Question::Plan { .. } => {
+                vec![w::TYPE_ANSWER.into()]
             }
+            Question::Form { fields, .. } => {
+                let line = |(at, field): (usize, &FormField)| {
+                    let line = linear::CHOICE.with("n", at + 1).with("choice", field.line(lang));
+                    match &field.fault {
+                        Some(why) => {
+                            linear::FIELD_FAULT.with("field", line).with("why", why.clone())
+                        }
+                        None => line,
+                    }
+                };
+                let lines = fields.iter().enumerate().map(line);
+                lines.chain((fields.len() > 1).then(|| w::TYPE_FORM.into())).collect()
+            }
+            _ => Vec::new(),
         }
+    }
+
+    fn plain(&self, lines: &[LocalizedText], lang: Lang) -> String {
         let lines: Vec<String> =
             lines.iter().map(|line| clean(&line.text(lang), TextSource::Text)).collect();
         let text = lines.join("\n");
@@ -156,6 +172,13 @@ impl ChatQuestion {
             }
             None => terminal_names(&text, lang),
         }
+    }
+
+    /// What it asked, for its message once it is closed: all of it, if there is room.
+    pub fn closed(&self, lang: Lang, limits: &PlatformLimits) -> String {
+        let text = self.plain(&question_lines(&self.ask.question), lang);
+        let fits = limits.unit.count(&text) <= room(limits);
+        if fits { text } else { self.summary(lang) }
     }
 
     fn command(&self) -> Option<String> {
@@ -172,9 +195,7 @@ impl ChatQuestion {
     /// The message, and the whole text as a file if the message has not room for it.
     pub fn message(&self, lang: Lang, limits: &PlatformLimits) -> (String, Option<String>) {
         let text = self.text(lang);
-        // The edit that closes the question adds a line.
-        let room = limits.text.saturating_sub(200);
-        if limits.unit.count(&text) <= room {
+        if limits.unit.count(&text) <= room(limits) {
             return (text, None);
         }
         (self.short(lang, limits, w::QUESTION_ATTACHED), Some(text))
@@ -188,8 +209,7 @@ impl ChatQuestion {
         } else {
             String::new()
         };
-        let room = limits.text.saturating_sub(200);
-        let short: String = text.chars().take(room.min(800) / 2).collect();
+        let short: String = text.chars().take(room(limits).min(800) / 2).collect();
         format!("{}…\n\n{note}{high}", short.trim_end())
     }
 
@@ -206,8 +226,8 @@ impl ChatQuestion {
         Some(clean(&subject, TextSource::Text))
     }
 
-    /// The subject or the first line, for the message once the question is closed.
-    pub fn summary(&self, lang: Lang) -> String {
+    /// The subject or the first line.
+    fn summary(&self, lang: Lang) -> String {
         let subject = self.subject().map(|subject| show_quotes(&subject));
         let first = || {
             let lines = question_lines(&self.ask.question);
@@ -258,7 +278,7 @@ impl ChatQuestion {
     /// reaches beyond the folder that the chat was given.
     fn is_for_admins(&self, pick: ChoicePick) -> bool {
         let approves = !matches!(pick, ChoicePick::Reject | ChoicePick::Stop);
-        pick.is_lasting() || approves && reaches_beyond_folder(&self.ask.question)
+        pick.is_lasting() || approves && is_of_operator(&self.ask.question)
     }
 
     /// The choices that have a button, in order, and their names in the data of a button. One
@@ -417,16 +437,27 @@ const BUTTONS: &[(ChoicePick, &str)] = &[
 /// Effects that concern the operator of the machine more than the user of a chat.
 const OF_OPERATOR: &[Effect] = &[Effect::Secret, Effect::Outside, Effect::Elevate];
 
-/// Whether what is asked about reads credentials, or leaves the folder that the chat works in.
-fn reaches_beyond_folder(question: &Question) -> bool {
-    let reaches = |risk: &Risk| {
-        risk.opens_sandbox() || risk.effects.iter().any(|effect| OF_OPERATOR.contains(effect))
+/// Rules about files that programs of the operator follow.
+const STEERING: &[&str] = &["path.git", "path.steers"];
+
+/// Whether what is asked about reads credentials, steers programs, or leaves the folder that the chat
+/// works in.
+fn is_of_operator(question: &Question) -> bool {
+    let is_so = |risk: &Risk| {
+        risk.opens_sandbox()
+            || risk.effects.iter().any(|effect| OF_OPERATOR.contains(effect))
+            || risk.reasons.iter().any(|reason| STEERING.contains(&reason.rule.as_str()))
     };
     match question {
-        Question::Step(asked) => reaches(&asked.risk),
-        Question::Pieces { pieces, .. } => pieces.iter().any(|piece| reaches(&piece.risk)),
+        Question::Step(asked) => is_so(&asked.risk),
+        Question::Pieces { pieces, .. } => pieces.iter().any(|piece| is_so(&piece.risk)),
         _ => false,
     }
+}
+
+/// The room for the text of a question: the edit that closes it adds a line.
+fn room(limits: &PlatformLimits) -> usize {
+    limits.text.saturating_sub(200)
 }
 
 /// Choices of the model that get a button; any of them may be typed.

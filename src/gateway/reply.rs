@@ -6,7 +6,7 @@
 
 use super::platform::OutgoingFile;
 use super::split::Splitter;
-use super::timeline::{PostBody, PostKey, Timeline};
+use super::timeline::{FIRST_LENGTH, PostBody, PostKey, Timeline};
 use avocet_core::i18n::{Lang, chat as w};
 
 /// Messages of one reply; the rest of a longer one is in a file.
@@ -14,6 +14,10 @@ const MAX_PARTS: usize = 6;
 
 /// The longest letter, in bytes: more than this for each unit is never shown while a reply grows.
 const MAX_LETTER: usize = 4;
+
+/// A message does not begin with less than its first letters, in bytes: until then it is kept up to
+/// date.
+const MAX_START: usize = MAX_LETTER * FIRST_LENGTH;
 
 #[derive(Debug, Default)]
 pub struct LiveReply {
@@ -46,8 +50,9 @@ impl LiveReply {
         self.text.push_str(text);
         // Spaces alone change nothing that is shown.
         self.is_behind |= !text.trim().is_empty();
-        if self.posts.is_empty() {
-            // What comes later is shown below.
+        let is_unsent = |key: &PostKey| timeline.message_of(*key).is_none();
+        if self.posts.first().is_none_or(|key| self.text.len() <= MAX_START && is_unsent(key)) {
+            // What comes later is shown below, and the message begins with all that came.
             self.show(timeline);
         }
     }

@@ -3,95 +3,32 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::FutureExt as _;
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep_until, timeout};
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::chat::{self, ChatDelivery, ChatNote, ChatParts, OpenSession, SessionRequest};
+use super::chat::{self, ChatDelivery, ChatNote, ChatParts, SessionRequest};
 use super::conversation::{BegunMessage, ChatOptions, ChatRecovery, Speaker};
 use super::files::ReceivedFiles;
-use super::ledger::{Ledger, LedgerRecord, PendingDelivery};
+use super::ledger::{LedgerRecord, PendingDelivery};
+use super::pieces::Pieces;
 use super::platform::{
-    Batch, ChatAddress, DeliveryId, Incoming, IncomingKind, NewMessage, Outgoing, Platform,
-    PlatformError,
+    Batch, ChatAddress, DeliveryId, Incoming, IncomingKind, NewMessage, Outgoing, PlatformError,
 };
+use super::question::ButtonData;
 pub use super::receive::ServiceHealth;
 use super::receive::{StoredBatch, connect, receive};
-use super::shown_menu::{self, ServiceMenu};
+pub use super::service::{Admit, ServiceAdmission, ServiceBounds, ServiceCommands, ServiceParts};
+use super::shown_menu;
 use super::wait::until;
-use avocet_core::i18n::{Lang, LocalizedText, chat as w};
-
-/// Whether a delivery is heard.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ServiceAdmission {
-    Admit {
-        is_admin: bool,
-    },
-    /// It was not meant for the bot; its sender may talk.
-    Overheard {
-        is_admin: bool,
-    },
-    /// It is dropped without a word.
-    Silent,
-    /// The sender gets this sentence.
-    Refuse(LocalizedText),
-}
-
-/// Decides who is heard.
-pub type Admit = Box<dyn FnMut(&Incoming) -> ServiceAdmission + Send + Sync>;
-
-/// The bounds of a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ServiceBounds {
-    /// Conversations in memory at once.
-    pub sessions: usize,
-    /// Calls to the service at once.
-    pub connections: usize,
-    /// Messages that may wait in one chat.
-    pub queued: usize,
-    /// Bytes that may wait for a place in all chats.
-    pub waiting_bytes: usize,
-    /// Largest file that is read, in bytes.
-    pub file_bytes: u64,
-    /// How long an idle conversation stays in memory.
-    pub session_idle: Duration,
-}
-
-/// What the settings say of commands.
-#[derive(Clone, Debug, Default)]
-pub struct ServiceCommands {
-    /// The settings that open commands to chats.
-    pub open: Vec<&'static str>,
-    /// The commands that come first in a menu.
-    pub first: Vec<String>,
-    /// The commands of users who are not admins; empty: all that change no settings.
-    pub of_users: Vec<String>,
-}
-
-/// The parts of a service.
-pub struct ServiceParts {
-    pub platform: Arc<dyn Platform>,
-    pub ledger: Ledger,
-    pub admit: Admit,
-    pub open_session: OpenSession,
-    pub lang: Lang,
-    pub commands: ServiceCommands,
-    pub menu: ServiceMenu,
-    pub bounds: ServiceBounds,
-    /// Where files that come are kept while the program runs.
-    pub files: PathBuf,
-    /// What `gateway status` shows.
-    pub health: watch::Sender<ServiceHealth>,
-    pub leaving: CancellationToken,
-}
+use avocet_core::i18n::{LocalizedText, chat as w};
+use avocet_core::protocol::ChatPlatform;
 
 struct Service {
     parts: ServiceParts,
@@ -103,8 +40,12 @@ struct Service {
     /// Calls that refuse or dismiss, which hold no other up.
     refusals: Arc<Semaphore>,
     openings: Arc<Semaphore>,
+    /// What may not be whole yet.
+    pieces: Pieces,
     /// Deliveries for chats that have no place yet.
     overflow: VecDeque<ChatDelivery>,
+    /// The questions that an admin was shown in private, and where they were asked.
+    referred: HashMap<String, ChatAddress>,
     /// The number of chats so far, for the names of their folders.
     started: usize,
     /// How often a delivery was handed over again after its chat had ended.
@@ -176,12 +117,14 @@ pub async fn run(parts: ServiceParts) -> Result<(), PlatformError> {
         connections,
         refusals: Arc::new(Semaphore::new(REFUSALS)),
         openings: Arc::new(Semaphore::new(OPENINGS)),
+        pieces: Pieces::default(),
         overflow: VecDeque::new(),
+        referred: HashMap::new(),
         started: 0,
         again: HashMap::new(),
         disk_error: None,
     };
-    service.replay().await;
+    service.replay().await?;
     let ended = service.serve(&mut batches, &mut note_receiver).await;
     drop(batches);
     service.shut_down(&mut note_receiver).await;
@@ -219,11 +162,16 @@ impl Service {
                         let new = self.store(batch)?;
                         let _ = stored.send(());
                         for incoming in new {
-                            self.route(incoming).await;
+                            self.route_whole(incoming).await?;
                         }
                     }
                     None => return Ok(()),
                 },
+                () = until(self.pieces.due()) => {
+                    for whole in self.pieces.take_due(Instant::now()) {
+                        self.route(whole).await;
+                    }
+                }
                 () = until(rest) => self.end_resting(),
             }
         }
@@ -252,7 +200,7 @@ impl Service {
     }
 
     /// What was not done when the program ended. A turn that had begun is for its chat to complete.
-    async fn replay(&mut self) {
+    async fn replay(&mut self) -> Result<(), PlatformError> {
         let pending: Vec<PendingDelivery> = self.parts.ledger.state.pending().cloned().collect();
         let addresses: Vec<ChatAddress> = self
             .parts
@@ -274,8 +222,22 @@ impl Service {
             }
         }
         for delivery in pending.into_iter().filter(|one| one.begun.is_none()) {
-            self.route(delivery.incoming).await;
+            self.route_whole(delivery.incoming).await?;
         }
+        Ok(())
+    }
+
+    /// Admits what is whole with this delivery.
+    async fn route_whole(&mut self, incoming: Incoming) -> Result<(), PlatformError> {
+        let limits = self.parts.platform.limits();
+        let whole = self.pieces.add(incoming, &limits, Instant::now());
+        if !whole.records.is_empty() {
+            self.parts.ledger.append(whole.records, true).map_err(disk)?;
+        }
+        for message in whole.messages {
+            self.route(message).await;
+        }
+        Ok(())
     }
 
     /// Admits a delivery, and hands it to its chat.
@@ -284,11 +246,10 @@ impl Service {
             return self.done(&incoming);
         }
         match (self.parts.admit)(&incoming) {
-            ServiceAdmission::Admit { is_admin } => {
-                self.parts.platform.admitted(&incoming);
-                let speaker = Speaker::of(&incoming, is_admin);
-                self.hand_over(ChatDelivery { incoming, speaker, is_overheard: false });
+            ServiceAdmission::Overheard { is_admin } if self.is_follow_up(&incoming) => {
+                self.admit(incoming, is_admin);
             }
+            ServiceAdmission::Admit { is_admin } => self.admit(incoming, is_admin),
             // An answer to a question needs no mention of the bot.
             ServiceAdmission::Overheard { is_admin } if self.may_answer(&incoming) => {
                 let speaker = Speaker::of(&incoming, is_admin);
@@ -304,6 +265,27 @@ impl Service {
                 self.answer(incoming, &why);
             }
         }
+    }
+
+    fn admit(&mut self, mut incoming: Incoming, is_admin: bool) {
+        self.parts.platform.admitted(&incoming);
+        let speaker = Speaker::of(&incoming, is_admin);
+        if let IncomingKind::Button { data, .. } = &incoming.kind
+            && let Some(at) = ButtonData::parse(data).and_then(|data| self.referred.get(data.nonce))
+        {
+            incoming.at.clone_from(at);
+        }
+        self.hand_over(ChatDelivery { incoming, speaker, is_overheard: false });
+    }
+
+    /// In a thread of its own, the bot is meant without a mention. In a topic of Telegram all
+    /// members of its group talk.
+    fn is_follow_up(&self, incoming: &Incoming) -> bool {
+        let is_thread = incoming.at.thread.is_some();
+        is_thread
+            && self.parts.platform.kind() == ChatPlatform::Slack
+            && (self.chats.contains_key(&incoming.at)
+                || self.parts.ledger.state.chats.contains_key(&incoming.at))
     }
 
     /// Whether a message may be the answer to the open question of its chat.
@@ -428,6 +410,7 @@ impl Service {
         let (deliveries, receiver) = channel(CAPACITY);
         let parts = ChatParts {
             platform: Arc::clone(&self.parts.platform),
+            admin: self.parts.admin.clone(),
             options: ChatOptions {
                 address: address.clone(),
                 lang: self.parts.lang,
@@ -437,6 +420,7 @@ impl Service {
                 menu_first: self.parts.commands.first.clone(),
                 user_commands: self.parts.commands.of_users.clone(),
                 most_queued: self.parts.bounds.queued,
+                question_time: self.parts.bounds.question_time,
                 started: SystemTime::now(),
             },
             open_session: Arc::clone(&self.parts.open_session),
@@ -483,6 +467,10 @@ impl Service {
                     let chat = self.chats.get_mut(&at).filter(|chat| chat.handed == taken);
                     chat.into_iter().for_each(|chat| chat.quiet_since = Some(Instant::now()));
                 }
+                ChatNote::Referred(nonce, at) => {
+                    self.referred.retain(|_, asked| *asked != at);
+                    self.referred.insert(nonce, at);
+                }
                 ChatNote::Moved(at, folder) => moved.push((at, folder)),
                 ChatNote::Ended(at) => {
                     self.chats.remove(&at);
@@ -514,6 +502,7 @@ impl Service {
         let pending = self.parts.ledger.state.pending();
         let left_incomings: Vec<Incoming> = pending
             .filter(|one| one.begun.is_none() && one.incoming.at == *address)
+            .filter(|one| !self.pieces.holds(&one.incoming.id))
             .map(|one| one.incoming.clone())
             .collect();
         let ledger = &self.parts.ledger;

@@ -16,7 +16,7 @@ use self::incoming::Update;
 use super::platform::{
     Batch, ButtonQuestion, ChatAddress, Cursor, MarkupDialect, MessageId, MessageMarkup,
     NewMessage, Outgoing, OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult,
-    RemoteFile, TextUnit,
+    RemoteFile, TextUnit, UserId,
 };
 use avocet_core::protocol::ChatPlatform;
 use avocet_model::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
@@ -40,6 +40,10 @@ const LIMITS: PlatformLimits = PlatformLimits {
     rendered: None,
     unit: TextUnit::Utf16,
     edit_pace: Duration::from_millis(1_000),
+    // A group takes 20 calls a minute, edits included.
+    group_pace: Duration::from_millis(3_000),
+    limits_edits_apart: false,
+    piece: Some(4_000),
     typing: Duration::from_secs(5),
     label: 60,
     upload: 50 << 20,
@@ -325,6 +329,10 @@ impl Platform for Telegram {
             set(&mut body, "text", json!(avocet_core::text::cut(text, 190)));
         }
         Box::pin(async move { self.call("answerCallbackQuery", body).await.map(drop) })
+    }
+
+    fn private_chat<'a>(&'a self, user: &'a UserId) -> PlatformResult<'a, ChatAddress> {
+        Box::pin(std::future::ready(Ok(ChatAddress::of(user.0.as_str()))))
     }
 
     fn typing<'a>(&'a self, address: &'a ChatAddress) -> PlatformResult<'a, ()> {

@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use super::edit_pace::EditPace;
 use super::markup;
 use super::platform::{
     Button, ButtonQuestion, DeliveryId, MessageId, NewMessage, Outgoing, OutgoingFile,
@@ -53,6 +54,8 @@ struct Post {
     tries: u32,
     /// Since when it cannot be sent.
     failing: Option<Instant>,
+    /// When it was first looked at.
+    seen: Option<Instant>,
 }
 
 /// One call for the service.
@@ -111,13 +114,18 @@ pub struct Timeline {
     next: u64,
     /// No call at all before this time.
     hold: Option<Instant>,
-    /// No edit before this time.
-    edits_from: Option<Instant>,
+    pace: EditPace,
+    /// Others speak in the chat too: the service takes fewer calls there.
+    pub is_group: bool,
     marks: VecDeque<(PostKey, u64)>,
     reached: Vec<u64>,
     /// The post that says how many were left out.
     left_out: Option<(PostKey, usize)>,
 }
+
+/// A message begins with so many letters, in so much time, or with its end.
+pub const FIRST_LENGTH: usize = 24;
+const FIRST_WAIT: Duration = Duration::from_secs(1);
 
 /// Posts that wait at most; then the oldest are left out, and a post says how many.
 const MAX_POSTS: usize = 256;
@@ -147,7 +155,8 @@ impl Timeline {
             sent: VecDeque::new(),
             next: 0,
             hold: None,
-            edits_from: None,
+            pace: EditPace::default(),
+            is_group: false,
             marks: VecDeque::new(),
             reached: Vec::new(),
             left_out: None,
@@ -192,6 +201,7 @@ impl Timeline {
             begun: false,
             tries: 0,
             failing: None,
+            seen: None,
         });
         if self.posts.len() > MAX_POSTS {
             self.leave_out_oldest();
@@ -284,30 +294,54 @@ impl Timeline {
         self.posts.iter().all(Post::is_shown)
     }
 
-    /// The time before which no message is changed.
+    /// The time before which no message that grows is changed.
     pub fn edits_from(&self, now: Instant) -> Option<Instant> {
-        self.hold.max(self.edits_from).filter(|from| *from > now)
+        self.hold.max(self.pace.growing(self.base_pace())).filter(|from| *from > now)
     }
 
-    /// The next call; none may be under way.
-    pub fn next_call(&self, now: Instant) -> TimelineAction {
+    fn base_pace(&self) -> Duration {
+        if self.is_group { self.limits.group_pace } else { self.limits.edit_pace }
+    }
+
+    /// The next call; none may be under way. Questions, and the end of them, come before what only grows.
+    pub fn next_call(&mut self, now: Instant) -> TimelineAction {
         if let Some(hold) = self.hold.filter(|hold| *hold > now) {
             return if self.is_idle() { TimelineAction::Idle } else { TimelineAction::Wait(hold) };
         }
-        let paced = self.edits_from.filter(|from| *from > now);
-        let mut wait = None;
+        self.posts.iter_mut().for_each(|post| _ = post.seen.get_or_insert(now));
+        let mut wait: Option<Instant> = None;
+        let mut growing = None;
         let due = |post: &&Post| !post.is_shown() && !self.waits_for_its_end(post);
         for post in self.posts.iter().filter(due) {
-            match (&post.message, paced) {
-                (Some(_), Some(from)) => wait = wait.or(Some(from)),
-                _ => {
-                    if let Some(call) = self.call(post) {
-                        return TimelineAction::Call(Box::new(call));
-                    }
-                }
+            if let Some(from) = self.due_from(post).filter(|from| *from > now) {
+                wait = Some(wait.map_or(from, |wait| wait.min(from)));
+                continue;
+            }
+            let Some(call) = self.call(post) else { continue };
+            if post.is_growing() {
+                growing.get_or_insert(call);
+            } else if growing.is_none() || post.is_urgent() {
+                return TimelineAction::Call(Box::new(call));
+            } else {
+                break;
             }
         }
-        wait.map_or(TimelineAction::Idle, TimelineAction::Wait)
+        match (growing, wait) {
+            (Some(call), _) => TimelineAction::Call(Box::new(call)),
+            (None, Some(wait)) => TimelineAction::Wait(wait),
+            (None, None) => TimelineAction::Idle,
+        }
+    }
+
+    /// From when on a post that is not shown may be.
+    fn due_from(&self, post: &Post) -> Option<Instant> {
+        match &post.message {
+            None => post.begins_from(),
+            // Its buttons answer nothing any more.
+            Some(_) if post.is_closing() => self.pace.refused_until,
+            Some(_) if post.settled => self.pace.ending(self.base_pace()),
+            Some(_) => self.pace.growing(self.base_pace()),
+        }
     }
 
     /// Where a message can be changed a few times only, a reply is not shown while it grows.
@@ -376,13 +410,17 @@ impl Timeline {
     ) -> PostResult {
         // A message does not put off an edit that waits already: it would never come.
         let is_edit = matches!(call.kind, CallKind::Edit(..));
-        if is_edit || self.edits_from.is_none_or(|from| from <= now) {
-            self.edits_from = Some(now + self.limits.edit_pace);
+        let base = self.base_pace();
+        if is_edit || self.pace.ending(base).is_none_or(|from| from <= now) {
+            self.pace.since = Some(now);
         }
         let result = match answer {
-            Ok(message) => self.mark_shown(call, message),
+            Ok(message) => {
+                self.pace.quicken(now);
+                self.mark_shown(call, message)
+            }
             Err(PlatformError::RateLimited { after }) => {
-                self.hold = Some(now + after.min(MAX_HOLD));
+                self.wait_as_asked(after, is_edit, now);
                 PostResult::Again
             }
             Err(PlatformError::Markup(_))
@@ -413,6 +451,16 @@ impl Timeline {
         };
         self.clear_shown();
         result
+    }
+
+    fn wait_as_asked(&mut self, after: Duration, is_edit: bool, now: Instant) {
+        let until = Some(now + after.min(MAX_HOLD));
+        self.pace.slow_down(now);
+        if is_edit && self.limits.limits_edits_apart {
+            self.pace.refused_until = until;
+        } else {
+            self.hold = until;
+        }
     }
 
     fn mark_shown(&mut self, call: ServiceCall, message: Option<MessageId>) -> PostResult {
@@ -490,6 +538,29 @@ impl Post {
             (None, PostBody::Markdown(text) | PostBody::Plain(text)) => text.trim().is_empty(),
             (None, _) => false,
         }
+    }
+}
+
+impl Post {
+    /// It does not begin with a few letters, unless nothing follows them for a while.
+    fn begins_from(&self) -> Option<Instant> {
+        let PostBody::Markdown(text) = &self.body else { return None };
+        let is_short = text.chars().nth(FIRST_LENGTH - 1).is_none();
+        self.seen.filter(|_| is_short && !self.settled && !self.begun).map(|at| at + FIRST_WAIT)
+    }
+
+    fn is_growing(&self) -> bool {
+        self.message.is_some() && !self.settled && !self.is_closing()
+    }
+
+    fn is_urgent(&self) -> bool {
+        matches!(self.body, PostBody::Question { .. }) || self.is_closing()
+    }
+
+    /// It shows buttons that it has no longer.
+    fn is_closing(&self) -> bool {
+        let is_question = |body: &PostBody| matches!(body, PostBody::Question { .. });
+        self.shown.as_ref().is_some_and(is_question) && !is_question(&self.body)
     }
 }
 

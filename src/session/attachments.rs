@@ -1,8 +1,10 @@
 //! The files a message names: judged, asked about if they are outside the workspace or contain
 //! secrets, and read. A missing file does not stop the message.
 
+use std::borrow::Cow;
+
 use super::turn_scope::TurnScope;
-use avocet_core::i18n::{LocalizedText, prompt as phrases};
+use avocet_core::i18n::{LocalizedText, Phrase, prompt as phrases};
 use avocet_core::protocol::{
     AttachmentInfo, Decision, Event, Image, Mention, Notice, PastedImage, Question,
 };
@@ -143,6 +145,30 @@ pub(super) async fn read_inserted(
     read.map_err(|why| ExpansionStop::Unsent(phrases::NOT_SENT.with("why", why)))
 }
 
+/// A file as it is. Its secrets leave the machine for no chat: without them, or not at all.
+pub(super) async fn read_file(
+    scope: &mut TurnScope,
+    mention: &Mention,
+    masked: bool,
+) -> Result<Image, ExpansionStop> {
+    let unsent = |say: Phrase| ExpansionStop::Unsent(say.with("name", mention.path.as_str()));
+    let existing = resolve_mention(scope, mention);
+    let mention = existing.ok_or_else(|| unsent(phrases::INSERT_MISSING))?;
+    let cleared = clear_mention(scope, &mention).await?.map_err(ExpansionStop::Unsent)?;
+    let name = mention.path.clone();
+    let read = tokio::task::spawn_blocking(move || attachments::read_bytes(&cleared, &name)).await;
+    let read = read.unwrap_or_else(|error| Err(phrases::NOT_SENT.with("why", error.to_string())));
+    let bytes = read.map_err(ExpansionStop::Unsent)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let bytes = match (scope.context.redactor.mask(&text), &text) {
+        (Cow::Borrowed(_), _) => bytes,
+        (Cow::Owned(without), Cow::Borrowed(_)) if masked => without.into_bytes(),
+        (Cow::Owned(_), Cow::Owned(_)) => return Err(unsent(phrases::FILE_NO_TEXT)),
+        (Cow::Owned(_), Cow::Borrowed(_)) => return Err(unsent(phrases::FILE_SECRETS)),
+    };
+    Ok(attachments::as_file(&bytes))
+}
+
 async fn warn(scope: &mut TurnScope, text: LocalizedText) {
     scope.emit(Event::Notice(Notice::warning(text))).await;
 }
@@ -168,21 +194,28 @@ fn resolve_mention(scope: &mut TurnScope, mention: &Mention) -> Option<Mention> 
     Some(Mention { path: path.to_owned(), lines: None })
 }
 
+/// Judges, and asks about it if need be.
+async fn clear_mention(
+    scope: &mut TurnScope,
+    mention: &Mention,
+) -> Result<Result<ClearedStep, LocalizedText>, ExpansionStop> {
+    let id = scope.next_step_id();
+    let cleared = match safety::assess_mention(&id, &mention.path, scope.policy_context()) {
+        Verdict::Run(cleared) => Some(cleared),
+        Verdict::Ask(held) => ask_to_attach(scope, held).await?,
+        Verdict::Refuse(_) => None,
+    };
+    Ok(cleared.ok_or_else(|| phrases::ATTACH_DECLINED.with("name", mention.as_typed())))
+}
+
 /// Judges and reads; reports a file that cannot be read, and continues.
 async fn read_mention(
     scope: &mut TurnScope,
     mention: &Mention,
 ) -> Result<Result<Attachment, LocalizedText>, ExpansionStop> {
-    let id = scope.next_step_id();
-    let cleared = match safety::assess_mention(&id, &mention.path, scope.policy_context()) {
-        Verdict::Run(cleared) => cleared,
-        Verdict::Ask(held) => match ask_to_attach(scope, held).await? {
-            Some(cleared) => cleared,
-            None => return Ok(Err(phrases::ATTACH_DECLINED.with("name", mention.as_typed()))),
-        },
-        Verdict::Refuse(_) => {
-            return Ok(Err(phrases::ATTACH_DECLINED.with("name", mention.as_typed())));
-        }
+    let cleared = match clear_mention(scope, mention).await? {
+        Ok(cleared) => cleared,
+        Err(why) => return Ok(Err(why)),
     };
     let mention = mention.clone();
     let host = scope.context.tools.file_host();

@@ -102,6 +102,10 @@ impl TurnScope {
                         reading.add(self, image).await;
                     }
                 }
+                PromptPart::File { mention, masked } => {
+                    text.push_str(&mention.path);
+                    reading.images.push(attachments::read_file(self, &mention, masked).await?);
+                }
                 PromptPart::Insert(mention) => {
                     let read = attachments::read_inserted(self, &mention).await?;
                     if let Some(image) = read.image {

@@ -27,6 +27,8 @@ const fn head_len(most: usize) -> usize {
 }
 /// A longer file is not read through.
 const MAX_LENGTH: u64 = 16 * 1024 * 1024;
+/// The largest file that is sent to a user, in bytes.
+const MAX_SENT: u64 = 50 * 1024 * 1024;
 /// Names of a folder.
 const NAMES: usize = 500;
 
@@ -78,6 +80,47 @@ pub fn read_limited(
         Content::Image(image) => (String::new(), Some(image)),
     };
     Ok(Attachment { attached: AttachmentInfo { name, size, cut }, text, image })
+}
+
+/// The bytes of the file that a step of the tool `file.read` names, as they are. Blocks.
+///
+/// # Errors
+/// One sentence: it is not a file, is too large, or cannot be read.
+pub fn read_bytes(step: &ClearedStep, name: &str) -> Result<Vec<u8>, LocalizedText> {
+    let path = match &step.judgement().task {
+        Some(ToolTask::Read(read)) if step.is_intact() => read.spot.path.as_path(),
+        _ => return Err(phrases::INSERT_MISSING.with("name", name)),
+    };
+    let unreadable = |error: io::Error| {
+        phrases::ATTACH_UNREADABLE.with("name", name).with("why", error.to_string())
+    };
+    let meta = path.symlink_metadata().map_err(unreadable)?;
+    if meta.is_dir() {
+        return Err(phrases::FILE_FOLDER.with("name", name));
+    }
+    if !meta.is_file() {
+        return Err(phrases::ATTACH_SPECIAL.with("name", name));
+    }
+    if meta.len() > MAX_SENT {
+        let say = phrases::FILE_TOO_LARGE_TO_SEND.with("name", name);
+        return Err(say.with("size", size(meta.len())).with("most", size(MAX_SENT)));
+    }
+    let slot = FileSlot::open(path, MissingFolders::Fail).and_then(|slot| slot.file());
+    let file = slot.map_err(unreadable)?;
+    let file = file.ok_or_else(|| unreadable(io::ErrorKind::NotFound.into()))?;
+    let mut bytes = Vec::new();
+    file.into_file().take(MAX_SENT).read_to_end(&mut bytes).map_err(unreadable)?;
+    Ok(bytes)
+}
+
+/// Bytes with the kind that they seem to be.
+pub fn as_file(bytes: &[u8]) -> Image {
+    let mime = match (image::mime(bytes), std::str::from_utf8(bytes)) {
+        (Some(mime), _) => mime,
+        (None, Ok(_)) => "text/plain; charset=utf-8",
+        (None, Err(_)) => "application/octet-stream",
+    };
+    Image { mime: mime.to_owned(), data: STANDARD.encode(bytes) }
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -63,6 +63,12 @@ pub fn is_image(bytes: &[u8]) -> bool {
     ImageKind::detect(bytes).is_some()
 }
 
+/// The kind of an image or a PDF document, by its first bytes.
+pub fn mime(bytes: &[u8]) -> Option<&'static str> {
+    let kind = ImageKind::detect(bytes).map(ImageKind::mime);
+    kind.or_else(|| bytes.starts_with(PDF).then_some(Image::PDF))
+}
+
 /// A PDF document as it is sent.
 pub fn document(bytes: &[u8]) -> Image {
     Image { mime: Image::PDF.to_owned(), data: STANDARD.encode(bytes) }

@@ -41,6 +41,19 @@ impl ChatService for DiscordServer {
         DiscordServer::chatter(self, "800", user, words);
     }
 
+    fn answer_in_group(&self, user: &str, author: &str, said: &str, words: &str) {
+        let author = json!({ "id": author, "username": format!("user {author}") });
+        self.with(|world| world.answered = Some(json!({ "author": author, "content": said })));
+        self.mention("800", user, words);
+    }
+
+    fn sent_file(&self, name: &str) -> Vec<u8> {
+        self.wait(name, |world| {
+            let file = world.files.values().find(|(of, _)| of == name);
+            file.map(|(_, bytes)| bytes.clone())
+        })
+    }
+
     fn press(&self, user: &str, question: &Shown, data: &str) -> String {
         let (id, channel) = (question.id.clone(), question.place.clone());
         self.press_forged(user, &Message { id, channel, ..Message::default() }, data)

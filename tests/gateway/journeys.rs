@@ -43,10 +43,14 @@ pub trait ChatService: Service {
     fn say_in_group(&self, user: &str, words: &str) -> String;
     /// In a group, to nobody.
     fn chatter(&self, user: &str, words: &str);
+    /// In a group, to the bot: about what another user said there, also by an answer to it.
+    fn answer_in_group(&self, user: &str, author: &str, said: &str, words: &str);
     /// A command with its arguments, as it is typed there.
     fn command(&self, user: &str, line: &str) {
         self.say(user, &format!("/{line}"));
     }
+    /// Waits for a file that the bot sends.
+    fn sent_file(&self, name: &str) -> Vec<u8>;
     /// A press of a button with this data, which may not be there; returns its id.
     fn press(&self, user: &str, question: &Shown, data: &str) -> String;
     fn wait_until_acknowledged(&self, press: &str);
@@ -172,6 +176,9 @@ pub fn walk(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
 }
 
+/// Of the settings of each gateway.
+const ADMIN: &str = "1";
+
 const ROOM: &str = "\n[gateway]\nmax_queued = 50\n";
 
 /// Each journey is a test of each service.
@@ -198,6 +205,10 @@ journeys! {
     a_press_that_is_forged_or_of_someone_else_decides_nothing
     commands_work_during_a_run_and_during_a_question
     an_agent_is_stopped_by_its_name_and_the_turn_goes_on
+    a_message_that_answers_another_one_says_whose_words_those_are
+    a_file_of_the_folder_is_sent_as_it_is_and_never_with_its_secrets
+    what_only_an_admin_decides_is_asked_in_the_private_chat_of_one
+    a_question_that_no_one_answers_is_mentioned_again_and_rejected_in_the_end
     no_one_else_gets_an_answer_and_their_words_reach_no_model
     a_kill_in_the_middle_loses_nothing_and_answers_nothing_twice
     every_message_is_answered_once_although_the_service_drops_repeats_and_reorders
@@ -288,6 +299,71 @@ fn an_agent_is_stopped_by_its_name_and_the_turn_goes_on<S: ChatService>() {
     gateway.said("Without it.");
     let told = gateway.model.requests()[2].json().to_string();
     assert!(told.contains("stopped the agent"), "{told}");
+}
+
+fn a_message_that_answers_another_one_says_whose_words_those_are<S: ChatService>() {
+    let gateway = Gateway::<S>::start(vec![Reply::chat("It is a typo.")]);
+    let said = "/new it fails, see @made.txt";
+    fs::write(gateway.dir.work().join("made.txt"), "secret words").unwrap();
+    gateway.service.answer_in_group(S::ANN, S::STRANGER, said, "explain this");
+    gateway.said("It is a typo.");
+    let asked = gateway.model.requests().pop().unwrap().json().to_string();
+    let quote = format!("> user {}: {said}\\n\\nexplain this", S::STRANGER);
+    assert!(asked.contains(&quote), "{quote} is not in {asked}");
+    assert!(!asked.contains("secret words"), "{asked}");
+}
+
+fn a_file_of_the_folder_is_sent_as_it_is_and_never_with_its_secrets<S: ChatService>() {
+    let gateway = Gateway::<S>::start(Vec::new());
+    let key = format!("ghp_{}", "aB3dE6gH9".repeat(4));
+    let big = "a line of a long log\n".repeat(20_000).into_bytes();
+    let png: &[u8] = include_bytes!("../fixtures/pixel.png");
+    let files: [(&str, &[u8]); 4] = [
+        ("crlf.txt", b"one\r\ntwo\r\n"),
+        ("big.log", &big),
+        ("some.zip", b"PK\x03\x04\0\xff\0"),
+        ("plot.png", png),
+    ];
+    for (name, bytes) in files {
+        fs::write(gateway.dir.work().join(name), bytes).unwrap();
+        gateway.service.command(S::ANN, &format!("file {name}"));
+        assert!(gateway.service.sent_file(name) == bytes, "{name} was changed");
+    }
+    fs::write(gateway.dir.work().join("key.txt"), format!("token={key}\n")).unwrap();
+    gateway.service.command(S::ANN, "file key.txt");
+    gateway.said("contains secrets, so it was not sent");
+    gateway.service.command(S::ANN, "file key.txt masked");
+    let sent = String::from_utf8(gateway.service.sent_file("key.txt")).unwrap();
+    assert!(sent.starts_with("token=") && !sent.contains(&key), "{sent}");
+    assert_eq!(gateway.model.requests().len(), 0);
+}
+
+fn what_only_an_admin_decides_is_asked_in_the_private_chat_of_one<S: ChatService>() {
+    let replies = vec![Reply::cmd("I look.", "cat", &[".env"]), Reply::chat("It is read.")];
+    let gateway = Gateway::<S>::start(replies);
+    fs::write(gateway.dir.work().join(".env"), "COLOUR=red\n").unwrap();
+    gateway.service.say(S::ANN, "look");
+    let is_referred = |shown: &Shown| shown.text.contains("in another chat");
+    let is_own = |shown: &Shown| !shown.buttons.is_empty() && !is_referred(shown);
+    let own = gateway.wait_for("the question of the user", is_own);
+    assert!(own.buttons.iter().all(|(_, data)| !data.ends_with(".once")), "{own:?}");
+    gateway.said("An admin was asked in a private chat.");
+    let asked = gateway.wait_for("the question of the admin", is_referred);
+    assert!(asked.place != own.place && asked.text.contains("cat .env"), "{asked:?}");
+    gateway.press(ADMIN, &asked, "once");
+    assert_eq!(gateway.said("It is read.").place, own.place);
+    let is_closed = |shown: &Shown| is_referred(shown) && shown.buttons.is_empty();
+    gateway.wait_for("the end of that question", is_closed);
+}
+
+fn a_question_that_no_one_answers_is_mentioned_again_and_rejected_in_the_end<S: ChatService>() {
+    let settings = "\n[gateway]\nquestion_s = 1\n";
+    let gateway = Gateway::<S>::with(vec![touch(), Reply::chat("Then not.")], settings);
+    gateway.service.say(S::ANN, "make a file");
+    gateway.said("still waits for an answer");
+    gateway.said("No one answered the question above in time");
+    gateway.said("Then not.");
+    assert!(!gateway.has_file("made.txt"));
 }
 
 fn no_one_else_gets_an_answer_and_their_words_reach_no_model<S: ChatService>() {

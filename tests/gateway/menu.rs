@@ -39,7 +39,7 @@ fn a_menu_is_printed_with_what_it_leaves_out_and_why() {
     let bench = TestDir::new();
     let telegram = menu(&bench, "telegram");
     assert_eq!(telegram["menu"][0]["commands"][0]["command"], "stop");
-    assert_eq!(reason(&telegram, "steer"), "needs_argument");
+    assert_eq!(reason(&telegram, "steer"), "in the menu");
     assert_eq!(reason(&telegram, "theme"), "terminal_only");
     assert_eq!(reason(&telegram, "background"), "setting_closed");
     let slack = menu(&bench, "slack");

@@ -47,8 +47,21 @@ impl ChatService for SlackServer {
         SlackServer::chatter(self, "C1", user, words, None);
     }
 
+    fn answer_in_group(&self, user: &str, author: &str, said: &str, words: &str) {
+        let first = SlackServer::chatter(self, "C1", author, said, None);
+        self.mention_in_thread("C1", user, words, &first);
+    }
+
     fn command(&self, user: &str, line: &str) {
         SlackServer::command(self, &format!("D{user}"), user, "/avocet", line);
+    }
+
+    fn sent_file(&self, name: &str) -> Vec<u8> {
+        self.wait(name, |workspace| {
+            let mut files = workspace.files.values();
+            let shared = files.find(|file| file.name == name && file.channel.is_some());
+            shared.map(|file| file.bytes.clone())
+        })
     }
 
     fn press(&self, user: &str, question: &Shown, data: &str) -> String {
@@ -92,6 +105,21 @@ impl ChatService for SlackServer {
         self.plan("chat.postMessage", Fault::Status(503));
         self.plan("chat.update", Fault::Limited(1));
     }
+}
+
+#[test]
+fn what_follows_in_a_thread_of_the_bot_needs_no_mention() {
+    let gateway = Gateway::<SlackServer>::start(vec![Reply::chat("One."), Reply::chat("Two.")]);
+    let thread = gateway.service.mention("C1", ANN, "help");
+    gateway.said("One.");
+    gateway.service.chatter("C1", ANN, "talk in the channel", None);
+    gateway.service.chatter("C1", SlackServer::STRANGER, "talk in the thread", Some(&thread));
+    gateway.service.chatter("C1", ANN, "and now the tests", Some(&thread));
+    let answer = gateway.said("Two.");
+    assert_eq!(answer.place, place("C1", Some(&thread)));
+    let asked = gateway.model.requests().pop().unwrap().json().to_string();
+    assert!(asked.contains("[user U7] and now the tests"), "{asked}");
+    assert!(!asked.contains("talk in"), "{asked}");
 }
 
 #[test]

@@ -90,6 +90,20 @@ fn a_token_that_is_refused_once_after_it_was_accepted_ends_nothing() {
     assert_eq!(gateway.stop().0, Some(0));
 }
 
+/// The service tells the refusal only after the next message came.
+#[test]
+fn a_message_between_a_call_and_its_refusal_is_answered() {
+    let (telegram, gateway) = start(vec![Reply::chat("One."), Reply::chat("Two.")], &["7"]);
+    telegram.plan("sendMessage", Fault::Status(403));
+    telegram.hold_refusals(true);
+    telegram.write(ANN, "one");
+    telegram.wait_for_calls("sendMessage", 1);
+    telegram.write(ANN, "two");
+    gateway.model.wait_for_requests(2);
+    telegram.hold_refusals(false);
+    telegram.wait_for(ANN, "Two.");
+}
+
 #[test]
 fn the_start_names_each_service_once_it_is_connected_and_warns_if_no_user_may_talk() {
     for (allow, warns) in [(&["7"][..], false), (&[], true)] {

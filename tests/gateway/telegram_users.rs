@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use crate::fakes::service::Fault;
-use crate::fakes::telegram::{TOKEN, TelegramServer};
+use crate::fakes::telegram::{BOT_NAME, TOKEN, TelegramServer};
 use crate::journeys::Gateway;
 use crate::process::{GatewayProcess, data, touch};
 use crate::support::bench::TestDir;
@@ -173,6 +173,24 @@ fn a_chat_hears_commands_while_a_file_is_fetched_and_messages_keep_their_order()
 }
 
 #[test]
+fn an_album_is_one_message_and_so_is_a_long_text_that_came_in_pieces() {
+    let (telegram, gateway) = start(vec![Reply::chat("Seen."), Reply::chat("Read.")], "");
+    let caption = format!("@{BOT_NAME} compare these");
+    telegram.send_album(GROUP, ANN, &["one.txt", "two.txt"], &caption);
+    telegram.wait_for(GROUP, "Seen.");
+    telegram.write(ANN, &"word ".repeat(810));
+    telegram.write(ANN, "and the end");
+    telegram.wait_for(ANN, "Read.");
+    let asked: Vec<String> =
+        gateway.model.requests().iter().map(|request| request.json().to_string()).collect();
+    assert_eq!(asked.len(), 2);
+    for part in ["[user 7] compare these", "one.txt", "two.txt"] {
+        assert!(asked[0].contains(part), "{part} is not in {}", asked[0]);
+    }
+    assert!(asked[1].contains("and the end"), "{}", asked[1]);
+}
+
+#[test]
 fn a_message_that_came_after_a_file_is_answered_when_the_file_is_stopped() {
     let (telegram, gateway) = start(vec![Reply::chat("Heard.")], "");
     telegram.hold_files(true);
@@ -210,10 +228,20 @@ fn credentials_are_read_for_admins_only_and_reach_no_chat() {
     let press = telegram.press(ANN, ANN, &format!("q.{nonce}.once"));
     let said = telegram.wait_for_acknowledgement(&press).unwrap();
     assert!(said.contains("Only an admin"), "{said}");
-    telegram.write(ADMIN, "/file .env");
-    let question = telegram.wait_for_question(ADMIN);
-    let yes = question.buttons.iter().find(|(_, data)| data.ends_with(".once"));
-    telegram.press(ADMIN, ADMIN, &yes.unwrap().1);
+    let approve = |line: &str| {
+        telegram.write(ADMIN, line);
+        let question = telegram.wait("a question with a yes", |state| {
+            let is_own = |text: &str| !text.contains("in another chat");
+            let buttons = state.sent.iter().rev();
+            let buttons = buttons.filter(|sent| sent.chat == ADMIN && is_own(&sent.text));
+            let yes = |(_, data): &&(String, String)| data.ends_with(".once");
+            buttons.filter_map(|sent| sent.buttons.iter().find(yes).cloned()).next()
+        });
+        telegram.press(ADMIN, ADMIN, &question.1);
+    };
+    approve("/file .env");
+    telegram.wait_for(ADMIN, "contains secrets");
+    approve("/file .env masked");
     let text = telegram.wait(".env", |state| {
         let files = state.sent.iter().filter_map(|message| message.file.clone());
         files.map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned()).next()

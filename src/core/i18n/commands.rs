@@ -58,7 +58,7 @@ words! { "commands":
     ABOUT_FORBID: "Refuse what a rule covers, this session", "在本次会话中，拒绝规则涵盖的步骤";
     ABOUT_APPROVE: "Approve the step that is asked about", "批准正在询问的步骤";
     ABOUT_DENY: "Reject the step that is asked about; in the terminal, forbid like `/forbid`", "拒绝正在询问的步骤；在终端里等同于 `/forbid`";
-    ABOUT_FILE: "Send a file of the working folder to this chat", "把工作目录中的文件发送到此聊天";
+    ABOUT_FILE: "Send a file of the working folder to this chat, as it is", "把工作目录中的文件原样发送到此聊天";
     ABOUT_SETHOME: "Show or set the working folder of this chat", "查看或设置此聊天的工作目录";
     ABOUT_BACKGROUND: "Show what runs here, or stop it", "查看或停止正在运行的任务";
     ABOUT_PLATFORMS: "Show the chat platforms, and who may talk there", "查看聊天平台以及谁可以使用";
@@ -110,6 +110,7 @@ words! { "commands":
     OPTION_APPROVE: "For how long", "有效范围";
     OPTION_REVOKE: "The number of a rule to remove", "要撤销的规则编号";
     OPTION_FOLDER: "The folder to add", "要添加的目录";
+    OPTION_SEND_MASKED: "Replace the secrets in it", "遮盖其中的机密";
     OPTION_SEND_FILE: "A path in the working folder", "工作目录中的路径";
     OPTION_HOME: "The folder; empty shows it", "目录；留空则显示";
     OPTION_SCRIPT: "The name or path of the script", "脚本的名称或路径";

@@ -7,7 +7,6 @@ words! { "gateway":
     // Why a command is not in a menu.
     LEFT_TERMINAL: "works only in the terminal", "只能在终端里使用";
     LEFT_SETTING: "works in a chat when `{setting}` is true", "`{setting}` 为 true 时才能在聊天里使用";
-    LEFT_ARGUMENT: "needs an argument, which a tap does not send: type it", "需要参数，而点按不会发送参数：请手动输入";
     LEFT_RESERVED: "the platform keeps this name for itself", "平台保留了这个名称";
     LEFT_NO_NAME: "nothing of its name is left in the letters that the platform takes", "名称中没有平台允许的字符";
     LEFT_TOO_LONG: "the name is longer than {most} characters", "名称超过 {most} 个字符";

@@ -75,6 +75,10 @@ words! { "prompt":
     ATTACH_DECLINED: "`{name}` was not attached: Avocet does not read it without approval, and it was not approved.", "没有附上 `{name}`：读取它需要批准，而这次没有获得批准。";
     ATTACH_MANY: "Only the first {most} files were attached.", "只附上了前 {most} 个文件。";
     // Messages that could not be built.
+    FILE_TOO_LARGE_TO_SEND: "`{name}` is {size}; at most {most} can be sent.", "`{name}` 大小为 {size}；最多只能发送 {most}。";
+    FILE_FOLDER: "`{name}` is a folder: name a file in it.", "`{name}` 是目录：请指定其中的文件。";
+    FILE_SECRETS: "`{name}` contains secrets, so it was not sent. `/file {name} masked` sends it without them.", "`{name}` 含有密钥等机密，没有发送。`/file {name} masked` 会遮盖后再发送。";
+    FILE_NO_TEXT: "`{name}` contains secrets and is not text, so it cannot be sent without them.", "`{name}` 含有密钥等机密且不是文本，无法遮盖后发送。";
     INSERT_MISSING: "Nothing was sent: there is no file `{name}`.", "没有发送：找不到文件 `{name}`。";
     NOT_SENT: "Nothing was sent: {why}", "没有发送：{why}";
     PIECE_EXITED: "`{line}` ended with exit code {code}. {tail}", "`{line}` 以退出码 {code} 结束。{tail}";

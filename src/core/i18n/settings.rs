@@ -86,6 +86,7 @@ words! { "settings":
     GATEWAY_MAX_QUEUED: "Messages that wait in a chat", "每个聊天中排队的消息数";
     GATEWAY_MAX_WAITING: "Megabytes of messages that wait", "排队消息的总大小（MB）";
     GATEWAY_MAX_FILE: "The largest file from a chat, in megabytes", "聊天文件的最大大小（MB）";
+    GATEWAY_QUESTION: "Seconds until a question in a chat is rejected if no one answers; 0: never", "聊天中的提问无人回答时多少秒后拒绝；0：从不";
     GATEWAY_SESSION_IDLE: "Seconds until an idle conversation is closed", "空闲对话关闭前的秒数";
     TOOL_PROGRESS: "The command that shows steps in chats", "在聊天中显示步骤的命令";
 }

@@ -136,7 +136,10 @@ pub fn text_of(parts: &[PromptPart]) -> String {
     let typed = |part: &PromptPart| match part {
         PromptPart::Text(text) | PromptPart::Mention { text, .. } => text.clone(),
         PromptPart::Shell(line) => format!("!`{line}`"),
-        PromptPart::Insert(_) | PromptPart::Image(_) | PromptPart::ServerPrompt(_) => String::new(),
+        PromptPart::Insert(_)
+        | PromptPart::File { .. }
+        | PromptPart::Image(_)
+        | PromptPart::ServerPrompt(_) => String::new(),
     };
     parts.iter().map(typed).collect()
 }
@@ -146,6 +149,7 @@ fn mentions_of(parts: &[PromptPart]) -> Vec<Mention> {
         PromptPart::Mention { mention, .. } => Some(mention.clone()),
         PromptPart::Text(_)
         | PromptPart::Insert(_)
+        | PromptPart::File { .. }
         | PromptPart::Shell(_)
         | PromptPart::Image(_)
         | PromptPart::ServerPrompt(_) => None,

@@ -29,6 +29,8 @@ pub enum PromptPart {
     Mention { text: String, mention: Mention },
     /// `@{path}`: replaced by the file's contents.
     Insert(Mention),
+    /// A file as it is, for the user; no model gets it. `masked`: without its secrets.
+    File { mention: Mention, masked: bool },
     /// Replaced by this line's standard output.
     Shell(String),
     /// An image that the user pasted, which the text names.
@@ -206,6 +208,7 @@ impl Prompt {
             PromptPart::Text(_)
             | PromptPart::Mention { .. }
             | PromptPart::Insert(_)
+            | PromptPart::File { .. }
             | PromptPart::Image(_)
             | PromptPart::ServerPrompt(_) => None,
         })

@@ -21,6 +21,8 @@ fn text(id: &str, text: &str) -> Incoming {
         sender: Sender { id: id.into(), name: "Ann".into(), language: None, is_bot: false },
         is_group: false,
         is_addressed: true,
+        quote: None,
+        album: None,
         kind: IncomingKind::Text { text: text.to_owned() },
     }
 }

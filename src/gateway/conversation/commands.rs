@@ -10,7 +10,7 @@ use super::inbox::{CommandRequest, PendingMessage};
 use super::speaker::{Speaker, display_name};
 use super::waiting::{WaitingInput, WaitingWords};
 use super::{ChatConversation, FetchState, SuggestQuery};
-use avocet_core::i18n::{Localize as _, chat as w, common};
+use avocet_core::i18n::{Localize as _, chat as w, commands as registry, common};
 use avocet_core::protocol::{
     ChatPlatform, Mention, Op, Prompt, PromptPart, Report, SessionOp, SettingOp, Submission, TurnOp,
 };
@@ -93,8 +93,16 @@ impl ChatConversation {
             return self.run_text(speaker, delivery, &sent.args, Vec::new());
         }
         let answered = Some(delivery.clone());
+        let lacking = self.context.lacks_argument(speaker, &line);
+        self.awaited_argument = lacking.map(|name| (speaker.id.clone(), name));
         let request = CommandRequest { speaker: speaker.clone(), delivery, line, is_due: false };
-        self.answering(answered, |chat| chat.run_permitted(request))
+        self.answering(answered, |chat| {
+            let effects = chat.run_permitted(request);
+            if chat.awaited_argument.is_some() {
+                chat.view.posts.say(w::ARGUMENT_NEXT);
+            }
+            effects
+        })
     }
 
     /// The commands that waited for the end of the turn, up to one that begins a turn of its own:
@@ -210,10 +218,15 @@ impl ChatConversation {
             CommandOutcome::Send(op) => self.send_op(op, request),
             CommandOutcome::Say(notice) => {
                 self.view.posts.notice(&notice);
+                let is_slack = self.context.options.platform == ChatPlatform::Slack;
+                if is_slack && notice.say == registry::NOTHING_RUNS.into() {
+                    self.view.posts.say(w::STOP_IN_THREAD);
+                }
                 Vec::new()
             }
             CommandOutcome::Page { title, rows } => {
                 self.view.posts.page(&title, &rows);
+                self.offer_values(&request.line);
                 Vec::new()
             }
             CommandOutcome::Many(all) => {
@@ -300,26 +313,34 @@ impl ChatConversation {
                 self.view.posts.say(w::HOME_IS.with("folder", self.context.info.cwd.as_str()));
                 Vec::new()
             }
-            ChatAction::SendFile(path) => {
-                let name = path.rsplit('/').next().unwrap_or_default();
-                let name = clean(name, TextSource::Text);
-                let parts = vec![PromptPart::Insert(Mention { path: path.clone(), lines: None })];
-                let shown = format!("/file {path}");
-                let prompt = Box::new(Prompt { shown, parts, ..Prompt::default() });
-                let effects = self.send_op(Op::Turn(TurnOp::Render { prompt }), request);
-                let sent = effects.iter().find_map(|effect| match effect {
-                    ChatEffect::Send(Submission { id, op: Op::Turn(TurnOp::Render { .. }) }) => *id,
-                    _ => None,
-                });
-                if let Some(id) = sent {
-                    self.inbox.request_file(id, name);
-                }
-                effects
-            }
+            ChatAction::SendFile { path, masked } => self.send_file(path, masked, request),
             ChatAction::SetHome(Some(folder)) => {
                 vec![ChatEffect::SetHome(folder, request.delivery.clone())]
             }
         }
+    }
+
+    fn send_file(
+        &mut self,
+        path: String,
+        masked: bool,
+        request: &CommandRequest,
+    ) -> Vec<ChatEffect> {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let name = clean(name, TextSource::Text);
+        let mention = Mention { path: path.clone(), lines: None };
+        let parts = vec![PromptPart::File { mention, masked }];
+        let shown = format!("/file {path}");
+        let prompt = Box::new(Prompt { shown, parts, ..Prompt::default() });
+        let effects = self.send_op(Op::Turn(TurnOp::Render { prompt }), request);
+        let sent = effects.iter().find_map(|effect| match effect {
+            ChatEffect::Send(Submission { id, op: Op::Turn(TurnOp::Render { .. }) }) => *id,
+            _ => None,
+        });
+        if let Some(id) = sent {
+            self.inbox.request_file(id, name);
+        }
+        effects
     }
 }
 
@@ -335,7 +356,7 @@ fn begins_turn(outcome: &CommandOutcome) -> bool {
     match outcome {
         CommandOutcome::Send(op) => op.begins_turn_without_message(),
         CommandOutcome::Many(all) => all.iter().any(begins_turn),
-        CommandOutcome::Do(UiAction::Chat(ChatAction::SendFile(_))) => true,
+        CommandOutcome::Do(UiAction::Chat(ChatAction::SendFile { .. })) => true,
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! What is known of a chat and its session, and what the names of its commands mean there.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::super::access::{AccessRole, may_use};
 use super::super::menu::{self, MenuRows, SentCommand};
@@ -29,6 +29,8 @@ pub struct ChatOptions {
     pub user_commands: Vec<String>,
     /// Messages that may wait for their turn.
     pub most_queued: usize,
+    /// How long a question stays open; `None`: until it is answered.
+    pub question_time: Option<Duration>,
     /// When the conversation was taken up here.
     pub started: SystemTime,
 }
@@ -79,6 +81,15 @@ impl ChatContext {
         let listed = listed.map(|name| called.find(name).map_or(name, |row| &row.name));
         let listed: Vec<&str> = listed.map(String::as_str).collect();
         (!may_use(role, &row.name, row.category, &listed)).then(|| row.name.clone())
+    }
+
+    /// The command of a line that needs an argument and has none.
+    pub fn lacks_argument(&self, speaker: &Speaker, line: &str) -> Option<String> {
+        let name = line.strip_prefix('/').filter(|name| !name.contains(char::is_whitespace))?;
+        let rows = commands::rows(&self.extensions, self.options.lang);
+        let row = commands::canonical_name(&self.extensions, name)?;
+        let row = rows.iter().find(|known| known.name == row && known.needs_argument())?;
+        self.forbidden(speaker, name).is_none().then(|| row.name.clone())
     }
 
     /// The page of a help topic, whatever it is called here.
@@ -152,7 +163,7 @@ impl ChatContext {
         }
     }
 
-    fn complete(&self, start: &str, typed: &str, busy: bool) -> Vec<String> {
+    pub fn complete(&self, start: &str, typed: &str, busy: bool) -> Vec<String> {
         let found = commands::complete(&self.for_command(busy), &format!("{start}{typed}"));
         let rest = found.iter().filter_map(|found| found.text.strip_prefix(start));
         rest.map(str::to_owned).collect()

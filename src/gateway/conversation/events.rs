@@ -25,7 +25,11 @@ impl ChatConversation {
             Event::Dropped { submit } => return self.on_turnless(submit),
             Event::ReplyStarted => self.view.reply.iter_mut().for_each(LiveReply::restart),
             Event::Delta { text } => self.view.on_delta(&text),
-            Event::Replied(message) => self.view.on_reply(&message),
+            Event::Replied(message) => {
+                self.view.on_reply(&message);
+                self.offer(w::SUGGESTIONS, message.suggestions.clone());
+            }
+            Event::Plan { items } => self.view.on_plan(&items),
             Event::StepStarted { step, .. } => self.view.on_step_started(&step),
             Event::StepFinished(observation) => self.view.on_observation(&observation),
             Event::SubagentStarted(_) | Event::Subagent { .. } => self.view.on_agent(&event),
@@ -53,6 +57,7 @@ impl ChatConversation {
                 if std::mem::take(&mut self.asked_models) {
                     let rows = commands::model_rows(&offers, &self.context.info.model);
                     self.view.posts.page(&s::MODELS_HERE.into(), &rows);
+                    self.offer_values("/model");
                 }
             }
             Event::Catalogue(extensions) => return self.on_extensions(*extensions),
@@ -68,6 +73,11 @@ impl ChatConversation {
     }
 
     fn on_notice(&mut self, notice: &Notice) -> Vec<ChatEffect> {
+        let is_about_queue =
+            [s::QUEUE_EMPTY, s::QUEUE_FOLLOWS].into_iter().any(|say| notice.say == say.into());
+        if is_about_queue && std::mem::take(&mut self.ran_queue) {
+            return Vec::new();
+        }
         match notice.topic {
             Topic::Resumed => return Vec::new(),
             // In the terminal the way out is another one.
@@ -84,6 +94,7 @@ impl ChatConversation {
     }
 
     fn on_start(&mut self, origin: TurnOrigin, submit: Option<SubmitId>) -> Vec<ChatEffect> {
+        self.ran_queue = false;
         let begun = self.inbox.begin(submit);
         let asker = begun.message.as_ref().map(|message| message.by.clone()).or(begun.starter);
         self.view.begin(origin, asker, begun.file);
@@ -101,6 +112,7 @@ impl ChatConversation {
         // Each message of a chat is answered, also after a failure.
         let failed = matches!(outcome, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. });
         if failed && !self.inbox.submitted.is_empty() {
+            self.ran_queue = true;
             effects.push(ChatEffect::Send(Op::Turn(TurnOp::RunQueue).into()));
         }
         effects

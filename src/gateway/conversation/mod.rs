@@ -1,8 +1,8 @@
 //! A conversation in a chat: takes the events of its session and what users do, and returns what to
 //! send to either. A state machine without I/O; [`chat`](super::chat) waits and calls.
 
-use super::menu::MenuRows;
-use super::platform::DeliveryId;
+use super::menu::{MenuRows, SentCommand};
+use super::platform::{DeliveryId, UserId};
 use super::timeline::{PostBody, Timeline};
 use avocet_core::i18n::{Lang, chat as w};
 use avocet_core::protocol::{Extensions, Mention, Op, SessionInfo, Submission, SubmitId};
@@ -12,11 +12,13 @@ mod context;
 mod effect;
 mod events;
 mod inbox;
+mod offers;
 mod open_commands;
 mod posts;
 mod question_view;
 mod recovery;
 mod reply_view;
+mod shortcuts;
 mod speaker;
 mod suggest_query;
 #[cfg(test)]
@@ -31,6 +33,7 @@ pub use posts::ChatPosts;
 use recovery::Recovery;
 pub use recovery::{BegunMessage, ChatRecovery};
 use reply_view::ReplyView;
+use shortcuts::Shortcuts;
 pub use speaker::{Speaker, display_name};
 pub use suggest_query::SuggestQuery;
 use suggest_query::Suggesting;
@@ -54,6 +57,11 @@ pub struct ChatConversation {
     pub fetching: FetchState,
     /// They are shown when they come.
     asked_models: bool,
+    /// The session is to go on with what waits, which may have begun already.
+    ran_queue: bool,
+    shortcuts: Option<Shortcuts>,
+    /// Who was asked for the argument of this command: their next message is it.
+    awaited_argument: Option<(UserId, String)>,
 }
 
 impl ChatConversation {
@@ -82,6 +90,9 @@ impl ChatConversation {
             recovery: Recovery { begun: recovery.begun },
             fetching: FetchState::Idle,
             asked_models: false,
+            ran_queue: false,
+            shortcuts: None,
+            awaited_argument: None,
         }
     }
 
@@ -133,6 +144,12 @@ impl ChatConversation {
         text: &str,
         mentions: Vec<Mention>,
     ) -> Vec<ChatEffect> {
+        let argument = self.awaited_argument.take_if(|(by, _)| *by == speaker.id);
+        if let Some((_, name)) = argument.filter(|_| mentions.is_empty()) {
+            let sent = SentCommand { name, args: text.to_owned(), options: Vec::new() };
+            return self.on_command(speaker, delivery, sent);
+        }
+        self.withdraw_offer(None);
         if !self.inbox.waiting.is_empty() && self.view.question().is_none() {
             let words = WaitingWords::Text(text.to_owned(), mentions);
             self.inbox.waiting.push(speaker, delivery, words);
@@ -160,7 +177,7 @@ impl ChatConversation {
         mentions: Vec<Mention>,
     ) -> Vec<ChatEffect> {
         self.view.hear(speaker);
-        if mentions.is_empty() && text.trim().is_empty() {
+        if mentions.is_empty() && text.trim().is_empty() && speaker.quote.is_empty() {
             // A sticker, a place, or only the name of the bot.
             self.view.posts.say(w::CAN_READ);
             return vec![ChatEffect::Done(delivery)];
@@ -198,8 +215,10 @@ impl ChatConversation {
         // The first one begins at once if nothing runs.
         let begins = usize::from(self.view.is_idle());
         let waiting = self.inbox.submitted.len() - begins;
-        if waiting > 0 {
-            self.view.posts.say(w::WAITS.with("n", waiting));
+        if self.view.question().is_some() {
+            self.view.posts.say_waiting(w::WAITS_FOR_ANSWER.with("n", waiting));
+        } else if waiting > 0 {
+            self.view.posts.say_waiting(w::WAITS.with("n", waiting));
         }
         true
     }

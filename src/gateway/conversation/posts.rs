@@ -40,6 +40,8 @@ pub struct ChatPosts {
     marks: u64,
     /// The chat knows that another process has the conversation.
     pub said_read_only: bool,
+    /// The post that says how many messages wait.
+    waits: Option<PostKey>,
     /// The post that says that another one could not be sent.
     unsent_note: Option<PostKey>,
 }
@@ -61,6 +63,7 @@ impl ChatPosts {
             ending: VecDeque::new(),
             marks: 0,
             said_read_only: false,
+            waits: None,
             unsent_note: None,
         }
     }
@@ -132,6 +135,20 @@ impl ChatPosts {
         self.timeline.answering = answering;
     }
 
+    /// Says how many messages wait: in its last post about that, if nothing came after it.
+    pub fn say_waiting(&mut self, say: LocalizedText) {
+        let command = self.timeline.answering.as_ref();
+        let is_command = command.is_some_and(|command| self.open_commands.is_open(command));
+        let body = PostBody::Plain(say.text(self.lang()));
+        match self.waits.filter(|post| self.timeline.last_key() == Some(*post)) {
+            Some(post) if !is_command => self.timeline.update(post, body),
+            _ => {
+                self.waits.take().into_iter().for_each(|post| self.timeline.settle(post));
+                self.waits = Some(self.timeline.open(body));
+            }
+        }
+    }
+
     /// Says once for each message that another process has the conversation.
     pub fn say_read_only(&mut self) {
         if !std::mem::replace(&mut self.said_read_only, true) {
@@ -186,13 +203,7 @@ impl ChatPosts {
 
     /// Sends a text as a file.
     pub fn file(&mut self, name: &str, text: String) -> PostKey {
-        let file = OutgoingFile {
-            name: name.to_owned(),
-            media_type: "text/plain; charset=utf-8".to_owned(),
-            bytes: text.into(),
-            caption: String::new(),
-        };
-        self.timeline.post(PostBody::File(file))
+        self.timeline.post(PostBody::File(text_file(name, text)))
     }
 
     /// The delivery ends once all that is posted so far is shown.
@@ -211,6 +222,16 @@ impl ChatPosts {
             }
         }
         done
+    }
+}
+
+/// A text as a file.
+pub fn text_file(name: &str, text: String) -> OutgoingFile {
+    OutgoingFile {
+        name: name.to_owned(),
+        media_type: "text/plain; charset=utf-8".to_owned(),
+        bytes: text.into(),
+        caption: String::new(),
     }
 }
 

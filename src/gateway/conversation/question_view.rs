@@ -1,13 +1,16 @@
 //! A question that is open in a chat: where it is shown, and how it is answered. The part that its
 //! message has no room for follows it; a text that was not shown is not approved.
 
-use super::super::platform::{ButtonStyle, MessageId, PlatformLimits, TextUnit};
+use super::super::platform::{
+    ButtonQuestion, ButtonStyle, MessageId, Outgoing, OutgoingFile, PlatformLimits, TextUnit,
+};
 use super::super::question::{AnswerOutcome, ButtonData, ChatQuestion};
 use super::super::timeline::{PostBody, PostKey};
 use super::effect::ChatEffect;
-use super::posts::ChatPosts;
+use super::posts::{ChatPosts, text_file};
 use super::speaker::{Speaker, display_name};
 use avocet_core::i18n::{LocalizedText, chat as w};
+use avocet_core::protocol::AskId;
 
 /// Messages that may show a question in place of its file.
 const MAX_PARTS: usize = 8;
@@ -24,6 +27,15 @@ pub struct QuestionView {
     answered: Option<(LocalizedText, String)>,
     /// No turn of the session waits for it.
     pub is_outside_turn: bool,
+}
+
+/// A question for an admin who is not in the chat.
+#[derive(Debug)]
+pub struct ReferredQuestion {
+    pub nonce: String,
+    pub question: ButtonQuestion,
+    /// The whole of it, if its message has no room for that.
+    pub file: Option<OutgoingFile>,
 }
 
 /// What comes of an answer: a step to the session, or a sentence for the user.
@@ -50,6 +62,28 @@ impl QuestionView {
     /// The message that shows it, once it is sent.
     pub fn message<'a>(&self, posts: &'a ChatPosts) -> Option<&'a MessageId> {
         posts.timeline.message_of(self.post)
+    }
+
+    /// The question as an admin sees it elsewhere, if only one may approve it. High risk takes a word
+    /// in the chat itself.
+    pub fn for_admin(&self, name: &str, posts: &ChatPosts) -> Option<ReferredQuestion> {
+        if !self.question.is_of_operator() || self.question.is_high_risk() {
+            return None;
+        }
+        let lang = posts.lang();
+        let (text, whole) = self.question.message(lang, &posts.limits());
+        let asks = w::ASKS_ELSEWHERE.with("name", name).text(lang);
+        let buttons = self.question.buttons(lang, &posts.limits(), true);
+        Some(ReferredQuestion {
+            nonce: self.question.nonce().to_owned(),
+            question: ButtonQuestion { text: Outgoing::plain(format!("{asks}\n{text}")), buttons },
+            file: whole.map(|whole| text_file("question.txt", whole)),
+        })
+    }
+
+    /// The question, as long as no one has answered it.
+    pub fn unanswered(&self) -> Option<AskId> {
+        self.answered.is_none().then(|| self.question.id())
     }
 
     fn awaits(&self, speaker: &Speaker) -> bool {
@@ -137,7 +171,7 @@ impl QuestionView {
 
     /// It takes no more answers: its post says what came of it.
     pub fn close(&self, posts: &mut ChatPosts) {
-        let summary = self.question.summary(posts.lang());
+        let summary = self.question.closed(posts.lang(), &posts.limits());
         let text = match &self.answered {
             Some((outcome, name)) => w::CLOSED_BY
                 .with("summary", summary)

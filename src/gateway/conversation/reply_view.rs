@@ -13,13 +13,14 @@ use super::super::reply::LiveReply;
 use super::super::timeline::{PostBody, PostKey, TimelineAction};
 use super::effect::ChatEffect;
 use super::posts::ChatPosts;
-use super::question_view::{AnswerResult, QuestionView};
+use super::question_view::{AnswerResult, QuestionView, ReferredQuestion};
 use super::speaker::Speaker;
 use avocet_core::i18n::{chat as w, common, linear, session as s};
 use avocet_core::protocol::{
-    Ask, AskId, Decision, Event, Image, ModelMessage, Observation, Outcome, Question, Step,
-    TurnOrigin, TurnOutcome,
+    Ask, AskId, Decision, Event, Image, ModelMessage, Observation, Outcome, PlanItem, PlanState,
+    Question, Step, TurnOrigin, TurnOutcome,
 };
+use avocet_core::text::{cut, one_line, size};
 use avocet_present::subagents::SubagentProgress;
 use avocet_safety::sanitize::{TextSource, clean};
 
@@ -43,6 +44,8 @@ pub struct ReplyView {
     origin: TurnOrigin,
     pub reply: Option<LiveReply>,
     progress: ProgressPost,
+    /// The post with the model's plan.
+    plan: Option<PostKey>,
     agents: SubagentProgress,
     shows_steps: bool,
     /// The name of the file whose turn runs.
@@ -60,6 +63,7 @@ impl ReplyView {
             origin: TurnOrigin::Typed,
             reply: None,
             progress: ProgressPost::default(),
+            plan: None,
             agents: SubagentProgress::default(),
             shows_steps,
             requested_file: None,
@@ -91,6 +95,7 @@ impl ReplyView {
     /// A user wrote here.
     pub fn hear(&mut self, speaker: &Speaker) {
         self.has_admin |= speaker.is_admin;
+        self.posts.timeline.is_group |= speaker.is_in_group;
         self.posts.said_read_only = false;
     }
 
@@ -109,10 +114,10 @@ impl ReplyView {
             }
             Some(from) => {
                 let other = timeline.next_call(now);
-                return if other == TimelineAction::Idle {
-                    TimelineAction::Wait(from)
-                } else {
-                    other
+                return match other {
+                    TimelineAction::Call(_) => other,
+                    TimelineAction::Wait(due) => TimelineAction::Wait(due.min(from)),
+                    TimelineAction::Idle => TimelineAction::Wait(from),
                 };
             }
         }
@@ -142,13 +147,28 @@ impl ReplyView {
         if message.cut.is_some() {
             text += &format!("\n\n{}", linear::CUT.text(lang));
         }
-        for (at, suggestion) in message.suggestions.iter().enumerate() {
-            let line = linear::SUGGESTION.with("n", at + 1).with("text", suggestion.as_str());
-            text += &format!("\n\n{}", clean(&line.text(lang), TextSource::Text));
-        }
         let reply = self.reply.take().unwrap_or_default();
         reply.finish(&text, lang, &mut self.posts.timeline);
         self.progress.close(&mut self.posts.timeline);
+    }
+
+    /// The plan of the model is one message, which changes with it.
+    pub fn on_plan(&mut self, items: &[PlanItem]) {
+        let line = |item: &PlanItem| {
+            let mark = match item.state {
+                PlanState::Pending => "○",
+                PlanState::Doing => "▸",
+                PlanState::Done => "✓",
+            };
+            format!("{mark} {}", one_line(&clean(&item.text, TextSource::Text)))
+        };
+        let lines: Vec<String> = items.iter().map(line).collect();
+        let most = self.posts.limits().text;
+        let body = PostBody::Plain(cut(&lines.join("\n"), most / 2));
+        match self.plan {
+            Some(post) => self.posts.timeline.update(post, body),
+            None => self.plan = Some(self.posts.timeline.open(body)),
+        }
     }
 
     pub fn on_step_started(&mut self, step: &Step) {
@@ -200,6 +220,10 @@ impl ReplyView {
         };
         let image = images.into_iter().next();
         match image.and_then(|image| Some((STANDARD.decode(&image.data).ok()?, image.mime))) {
+            Some((bytes, _)) if bytes.len() as u64 > self.posts.limits().upload => {
+                let say = w::FILE_TOO_BIG.with("name", name).with("size", size(bytes.len() as u64));
+                self.posts.say(say.with("most", size(self.posts.limits().upload)));
+            }
             Some((bytes, media_type)) => {
                 let bytes = bytes.into();
                 let file = OutgoingFile { name, media_type, bytes, caption: String::new() };
@@ -217,6 +241,7 @@ impl ReplyView {
             self.close_question(open.question.id());
         }
         self.progress.close(&mut self.posts.timeline);
+        self.plan.take().into_iter().for_each(|post| self.posts.timeline.settle(post));
         self.state = ChatState::Idle;
         self.requested_file = None;
         match outcome {
@@ -276,6 +301,20 @@ impl ReplyView {
             let is_idle = open.is_outside_turn;
             self.state = if is_idle { ChatState::Idle } else { ChatState::Working };
         }
+    }
+
+    /// The question for an admin who is not here, if it needs one.
+    pub fn question_for_admin(&self) -> Option<ReferredQuestion> {
+        let asker = self.asker.as_ref().map_or("?", |asker| asker.0.as_str());
+        self.question().filter(|_| !self.has_admin)?.for_admin(asker, &self.posts)
+    }
+
+    /// No one answered in time.
+    pub fn expire_question(&mut self) -> Option<ChatEffect> {
+        let question = &self.question()?.question;
+        let rejected = ChatEffect::decide(question.id(), question.reject(None));
+        self.posts.say(w::QUESTION_EXPIRED);
+        Some(rejected)
     }
 
     /// A message of a group that was not meant for the bot: it counts if it answers the open
@@ -370,7 +409,7 @@ impl ReplyView {
 }
 
 /// A number that cannot be guessed: the hasher's keys come from the system's source of randomness.
-fn nonce() -> String {
+pub fn nonce() -> String {
     use std::hash::{BuildHasher as _, RandomState};
     let random = || RandomState::new().hash_one(fastrand::u64(..));
     format!("{:016x}{:016x}", random(), random()).split_at(24).0.to_owned()

@@ -1,7 +1,7 @@
 //! Who speaks in a chat.
 
 use super::super::platform::{Incoming, UserId};
-use super::super::quote::quoted_lines;
+use super::super::quote::{quoted_by, quoted_lines};
 use avocet_core::protocol::{Op, TurnOp};
 use avocet_core::text::{cut, one_line};
 
@@ -13,17 +13,24 @@ pub struct Speaker {
     pub is_admin: bool,
     /// Others speak here too, so the words go to the model with a name.
     pub is_in_group: bool,
+    /// What the message answers, with the mark of words of others.
+    pub quote: String,
 }
 
 impl Speaker {
     pub fn of(incoming: &Incoming, is_admin: bool) -> Speaker {
-        let Incoming { sender, is_group, .. } = incoming;
+        let Incoming { sender, is_group, quote, .. } = incoming;
         let name = display_name(&sender.name);
-        Speaker { id: sender.id.clone(), name, is_admin, is_in_group: *is_group }
+        let quote = quote.as_ref().map(|quote| quoted_by(&quote.author, &quote.text));
+        let quote = quote.unwrap_or_default();
+        Speaker { id: sender.id.clone(), name, is_admin, is_in_group: *is_group, quote }
     }
 
-    /// The words as the model gets them: in a group after the name, which cannot end early.
+    /// The words as the model gets them: after what they answer, and in a group after the name,
+    /// which cannot end early.
     pub fn signed(&self, words: &str) -> String {
+        let whole = format!("{}\n\n{words}", self.quote);
+        let words = if self.quote.is_empty() { words } else { whole.trim_end() };
         if !self.is_in_group || words.trim().is_empty() {
             return words.to_owned();
         }

@@ -19,6 +19,7 @@ use avocet_core::protocol::{
 use avocet_present::commands::PageRow;
 
 mod commands;
+mod offers;
 
 fn conversation(user_commands: &[&str]) -> ChatConversation {
     let options = ChatOptions {
@@ -30,6 +31,7 @@ fn conversation(user_commands: &[&str]) -> ChatConversation {
         menu_first: Vec::new(),
         user_commands: user_commands.iter().map(|name| (*name).to_owned()).collect(),
         most_queued: 10,
+        question_time: None,
         started: SystemTime::UNIX_EPOCH,
     };
     ChatConversation::new(options, SessionInfo::default(), ChatRecovery::default())
@@ -58,7 +60,13 @@ fn history(replies: &[&str], ending: TurnOutcome) -> Event {
 }
 
 fn user(id: &str) -> Speaker {
-    Speaker { id: id.into(), name: id.to_owned(), is_admin: id == "admin", is_in_group: false }
+    Speaker {
+        id: id.into(),
+        name: id.to_owned(),
+        is_admin: id == "admin",
+        is_in_group: false,
+        quote: String::new(),
+    }
 }
 
 fn sent(name: &str, args: &str) -> SentCommand {
@@ -547,8 +555,9 @@ fn a_reply_that_grows_is_split_only_when_its_messages_may_be_changed() {
     chat.view.posts.timeline = Timeline::new(options.limits, Lang::En);
     chat.on_text(&user("ann"), "d1".into(), "tell me", Vec::new());
     begin(&mut chat, "tell me");
-    let (now, delta) =
-        (std::time::Instant::now(), || Event::Delta { text: "eighteen letters. ".into() });
+    let (now, delta) = (std::time::Instant::now(), || Event::Delta {
+        text: "these are 28 letters of it. ".into(),
+    });
     chat.on_event(delta());
     let TimelineAction::Call(call) = chat.view.next_call(now) else {
         panic!("the first words are shown")

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::text::{MentionedName, readable};
 use crate::lenient;
 use crate::platform::{
-    ChatAddress, ChatId, ChosenOption, DeliveryId, Incoming, IncomingKind, MessageId, RemoteFile,
-    Sender, UserId,
+    ChatAddress, ChatId, ChosenOption, DeliveryId, Incoming, IncomingKind, MessageId,
+    QuotedMessage, RemoteFile, Sender, UserId,
 };
 use crate::quote::quoted;
 use crate::typed_command::typed_command;
@@ -87,6 +87,16 @@ struct ForwardedContent {
 struct ReferencedMessage {
     #[serde(deserialize_with = "lenient::field")]
     author: DiscordUser,
+    #[serde(deserialize_with = "lenient::field")]
+    content: String,
+}
+
+impl ReferencedMessage {
+    /// For the model, which knows only the bot's own messages.
+    fn quote(self, bot: &str, names: &[MentionedName]) -> QuotedMessage {
+        let text = readable(&self.content, bot, names);
+        QuotedMessage { author: self.author.username, text }
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -195,7 +205,8 @@ fn message(mut message: DiscordMessage, bot: &str) -> Option<DiscordIncoming> {
     }
     let is_group = message.guild_id.is_some();
     let is_mentioned = message.mentions.iter().any(|user| user.id == bot);
-    let is_answer = message.referenced_message.is_some_and(|before| before.author.id == bot);
+    let answered = message.referenced_message.take();
+    let is_answer = answered.as_ref().is_some_and(|before| before.author.id == bot);
     let names: Vec<MentionedName> =
         message.mentions.drain(..).map(|user| (user.id, user.username)).collect();
     let mut text = readable(&message.content, bot, &names);
@@ -209,6 +220,7 @@ fn message(mut message: DiscordMessage, bot: &str) -> Option<DiscordIncoming> {
     if text.is_empty() && message.attachments.is_empty() && !is_addressed {
         return None;
     }
+    let quote = answered.filter(|_| !is_answer).map(|before| before.quote(bot, &names));
     let files: Vec<RemoteFile> = message.attachments.into_iter().map(remote_file).collect();
     let kind = match typed_command(&text, '/') {
         _ if !files.is_empty() => IncomingKind::Files { files, text },
@@ -223,6 +235,8 @@ fn message(mut message: DiscordMessage, bot: &str) -> Option<DiscordIncoming> {
         sender: sender(message.author.id, message.author.username, None, is_bot),
         is_group,
         is_addressed,
+        quote,
+        album: None,
         kind,
     };
     Some(DiscordIncoming { incoming, guild: message.guild_id, interaction: None })
@@ -262,6 +276,8 @@ fn interaction(interaction: DiscordInteraction) -> Option<DiscordIncoming> {
         sender: sender(user.id, user.username, interaction.locale, user.bot),
         is_group: interaction.guild_id.is_some(),
         is_addressed: true,
+        quote: None,
+        album: None,
         kind: content,
     };
     let open = OpenInteraction { id: interaction.id, token: interaction.token, kind };

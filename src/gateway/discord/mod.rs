@@ -29,7 +29,7 @@ use super::menu::discord::suggestions;
 use super::platform::{
     Batch, ButtonQuestion, ChatAddress, Cursor, DeliveryId, Incoming, MarkupDialect, MessageId,
     NewMessage, Outgoing, OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult,
-    RemoteFile, TextUnit,
+    RemoteFile, TextUnit, UserId,
 };
 use super::recent::Recent;
 use avocet_core::protocol::ChatPlatform;
@@ -299,6 +299,9 @@ impl Platform for Discord {
             rendered: Some(MESSAGE),
             unit: TextUnit::Chars,
             edit_pace: Duration::from_millis(1200),
+            group_pace: Duration::from_millis(1200),
+            limits_edits_apart: true,
+            piece: None,
             typing: Duration::from_secs(10),
             label: 80,
             upload: 10 << 20,
@@ -391,6 +394,16 @@ impl Platform for Discord {
                 Some(open) => self.api.callback(&open.interaction, body).await,
                 None => Ok(()),
             }
+        }
+        .boxed()
+    }
+
+    fn private_chat<'a>(&'a self, user: &'a UserId) -> PlatformResult<'a, ChatAddress> {
+        async move {
+            let body = HttpBody::Json(json!({ "recipient_id": user }));
+            let opened = self.api.call("POST", "users/@me/channels", body).await?;
+            let id = opened["id"].as_str();
+            id.map(ChatAddress::of).ok_or_else(|| PlatformError::Network("no channel".into()))
         }
         .boxed()
     }

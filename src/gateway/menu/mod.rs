@@ -31,8 +31,6 @@ pub enum OmissionReason {
     TerminalOnly,
     /// The setting that opens it to chats is not true.
     SettingClosed(String),
-    /// A tap would send it without the argument it needs.
-    NeedsArgument,
     /// The platform keeps the name for itself.
     Reserved,
     /// Nothing of the name is left in the letters of the platform.
@@ -53,7 +51,6 @@ impl OmissionReason {
         match self {
             OmissionReason::TerminalOnly => "terminal_only",
             OmissionReason::SettingClosed(_) => "setting_closed",
-            OmissionReason::NeedsArgument => "needs_argument",
             OmissionReason::Reserved => "reserved",
             OmissionReason::NoName => "no_name",
             OmissionReason::TooLong(_) => "too_long",
@@ -71,7 +68,6 @@ impl Localize for OmissionReason {
             OmissionReason::SettingClosed(setting) => {
                 phrases::LEFT_SETTING.with("setting", setting.as_str())
             }
-            OmissionReason::NeedsArgument => phrases::LEFT_ARGUMENT.into(),
             OmissionReason::Reserved => phrases::LEFT_RESERVED.into(),
             OmissionReason::NoName => phrases::LEFT_NO_NAME.into(),
             OmissionReason::TooLong(most) => phrases::LEFT_TOO_LONG.with("most", *most),

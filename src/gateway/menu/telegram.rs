@@ -40,9 +40,7 @@ pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>) -> TelegramMenu {
         let description = shorten(&shown.row.about, most);
         let command = TelegramCommand { command: shown.name, description };
         let size = json!(command).to_string().len() + 1;
-        let reason = if shown.row.needs_argument() {
-            OmissionReason::NeedsArgument
-        } else if menu.commands.len() == TELEGRAM.commands {
+        let reason = if menu.commands.len() == TELEGRAM.commands {
             OmissionReason::NoPlace(TELEGRAM.commands)
         } else if bytes + size > most_bytes {
             OmissionReason::NoRoom(most_bytes)

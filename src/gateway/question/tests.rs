@@ -245,3 +245,23 @@ fn a_closed_question_says_what_was_decided_about() {
     assert!(summary.contains("file.read") && summary.contains(".env"), "{summary}");
     assert_eq!(step("git", &["push"], Tier::L1).summary(Lang::En), "git push");
 }
+
+#[test]
+fn what_steers_programs_is_for_admins() {
+    for rule in ["path.git", "path.steers"] {
+        let reason = avocet_core::protocol::Reason {
+            rule: rule.to_owned(),
+            tier: Tier::L1,
+            say: w::ADMIN_ONLY.into(),
+            arg: None,
+        };
+        let risk = Risk { reasons: vec![reason], ..risk(Tier::L1) };
+        let work = StepAction::Tool { name: "file.write".to_owned(), input: json!({}) };
+        let step = Step { id: "1".into(), work, requires: Requires::default(), cwd: None };
+        let question = ask(Question::Step(StepQuestion::new(step, risk, "/w")));
+        assert_eq!(question.press("once", false), AnswerOutcome::AdminOnly, "{rule}");
+        assert_eq!(question.press("once", true), AnswerOutcome::Decided(Decision::Approve));
+        let rejected = AnswerOutcome::Decided(Decision::Reject { word: None });
+        assert_eq!(question.press("no", false), rejected);
+    }
+}

@@ -11,6 +11,10 @@ use crate::platform::{ChatAddress, PlatformError};
 use crate::rate_limits::RateLimits;
 use avocet_model::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 
+/// Changes a message. The service counts these calls for the whole workspace: 50 a minute.
+const UPDATE: &str = "chat.update";
+const UPDATE_PACE: Duration = Duration::from_millis(1_200);
+
 /// The pause after a refusal that names none.
 const USUAL_WAIT: Duration = Duration::from_secs(1);
 
@@ -46,8 +50,16 @@ impl SlackApi {
 
     pub async fn call(&self, method: &str, body: Value) -> Result<Value, PlatformError> {
         let channel = body["channel"].as_str().unwrap_or_default();
-        let key = format!("{method} {channel}");
-        self.send(&self.bot, &key, HttpRequest::post(method, body)).await
+        if method != UPDATE {
+            let key = format!("{method} {channel}");
+            return self.send(&self.bot, &key, HttpRequest::post(method, body)).await;
+        }
+        let updated = self.send(&self.bot, method, HttpRequest::post(method, body)).await;
+        if updated.is_ok() {
+            let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+            limits.close(method, UPDATE_PACE, Instant::now());
+        }
+        updated
     }
 
     /// For the methods that take no JSON.

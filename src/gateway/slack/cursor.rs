@@ -96,6 +96,8 @@ mod tests {
             sender: Sender { id: "U".into(), name: String::new(), language: None, is_bot: false },
             is_group: false,
             is_addressed: true,
+            quote: None,
+            album: None,
             kind: IncomingKind::Text { text: String::new() },
         }
     }

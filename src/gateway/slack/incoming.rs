@@ -12,6 +12,7 @@ use crate::platform::{
     ChatAddress, ChatId, DeliveryId, Incoming, IncomingKind, MessageId, RemoteFile, Sender,
     ThreadId, UserId,
 };
+use crate::quote::quoted_by;
 use crate::typed_command::typed_command;
 
 /// The command that every other one can follow.
@@ -66,6 +67,30 @@ struct SlackEvent {
     parent_user_id: Option<String>,
     #[serde(deserialize_with = "lenient::list")]
     files: Vec<SlackFile>,
+    #[serde(deserialize_with = "lenient::list")]
+    attachments: Vec<SlackAttachment>,
+}
+
+impl SlackAttachment {
+    /// A message that was shared, as words of others.
+    fn quote(&self, bot: &str) -> Option<String> {
+        let is_shared = self.is_share || self.is_msg_unfurl;
+        is_shared.then(|| quoted_by(&self.author_name, &unescape(&self.text, bot)))
+    }
+}
+
+/// A message that was shared, or the preview of an address.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SlackAttachment {
+    #[serde(deserialize_with = "lenient::field")]
+    is_share: bool,
+    #[serde(deserialize_with = "lenient::field")]
+    is_msg_unfurl: bool,
+    #[serde(deserialize_with = "lenient::field")]
+    author_name: String,
+    #[serde(deserialize_with = "lenient::field")]
+    text: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -202,6 +227,8 @@ impl SlackReader<'_> {
         let is_addressed = is_private || is_reply_to_bot || mentions(&raw, self.bot);
         let text = unescape(&raw, self.bot);
         let command = typed_command(&text, '!').filter(|(name, _)| (self.is_command)(name));
+        let shared = event.attachments.iter().filter_map(|one| one.quote(self.bot));
+        let text = std::iter::once(text).chain(shared).collect::<Vec<_>>().join("\n\n");
         let files: Vec<RemoteFile> = event.files.into_iter().filter_map(remote_file).collect();
         if text.trim().is_empty() && files.is_empty() && !is_addressed {
             return None;
@@ -222,6 +249,8 @@ impl SlackReader<'_> {
             sender: sender(user, String::new(), event.bot_id.is_some()),
             is_group: !is_private,
             is_addressed: is_addressed || is_command,
+            quote: None,
+            album: None,
             kind,
         })
     }
@@ -248,6 +277,8 @@ impl SlackReader<'_> {
             message: None,
             sender: sender(command.user_id, command.user_name, false),
             is_addressed: true,
+            quote: None,
+            album: None,
             kind,
         };
         Some(SlackIncoming { incoming, response_url: command.response_url })
@@ -270,6 +301,8 @@ fn button(interaction: SlackInteraction) -> Option<SlackIncoming> {
         message: interaction.container.message_ts.map(MessageId),
         sender: sender(interaction.user.id, name, false),
         is_addressed: true,
+        quote: None,
+        album: None,
         kind: IncomingKind::Button { data: action.value.unwrap_or_default(), press: id },
     };
     Some(SlackIncoming { incoming, response_url: interaction.response_url })

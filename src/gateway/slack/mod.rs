@@ -6,6 +6,7 @@ mod incoming;
 mod link;
 mod message;
 mod socket;
+mod sources;
 mod text;
 
 use std::sync::Arc;
@@ -24,12 +25,13 @@ pub use self::incoming::IsCommand;
 pub use self::link::SlackPatience;
 use self::link::{SlackLink, SlackOrder, SlackReceived};
 use self::message::{post_body, posted_with, question_body, update_body};
+use self::sources::SlackSources;
 use self::text::escape;
 use super::connection::ServiceConnection;
 use super::platform::{
     Batch, ButtonQuestion, ChatAddress, Cursor, Incoming, IncomingKind, MarkupDialect, MessageId,
     NewMessage, Outgoing, OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult,
-    RemoteFile, TextUnit,
+    RemoteFile, TextUnit, UserId,
 };
 use super::recent::Recent;
 use avocet_core::protocol::ChatPlatform;
@@ -90,6 +92,9 @@ pub struct Slack {
 
 struct RunningSlack {
     name: String,
+    /// The bot as a user.
+    bot: String,
+    sources: SlackSources,
     connection: ServiceConnection<SlackReceived, SlackOrder>,
 }
 
@@ -126,23 +131,27 @@ impl Slack {
         let is_command = Arc::clone(&self.is_command);
 
         let bot = text("user_id");
+        let sources = SlackSources::new(Arc::clone(&self.api));
+        let own = bot.clone();
         let patience = self.patience;
 
         let cursor = SlackPosition::resume(self.cursor.as_ref());
         let connection = ServiceConnection::start(|end| {
             SlackLink::new(api, bot, is_command, patience, end, cursor).run()
         });
-        Ok(RunningSlack { name: text("user"), connection })
+        Ok(RunningSlack { name: text("user"), bot: own, sources, connection })
     }
 
     async fn receive_batch(&self) -> Result<Batch, PlatformError> {
-        let received = self.running().await?.connection.receive().await?;
+        let running = self.running().await?;
+        let received = running.connection.receive().await?;
         let mut batch = Batch::default();
         let now = Instant::now();
         for SlackReceived { message, cursor } in received {
             batch.cursor = Some(cursor);
             let Some(message) = message else { continue };
-            let incoming = message.incoming;
+            let mut incoming = message.incoming;
+            running.sources.complete(&mut incoming, &running.bot).await;
             if let Some(url) = message.response_url {
                 match &incoming.kind {
                     IncomingKind::Button { press, .. } => self.presses.insert(press, url, now),
@@ -374,6 +383,9 @@ impl Platform for Slack {
             rendered: Some(4000),
             unit: TextUnit::Chars,
             edit_pace: Duration::from_millis(1200),
+            group_pace: Duration::from_millis(1200),
+            limits_edits_apart: true,
+            piece: None,
             typing: Duration::from_secs(110),
             label: 75,
             upload: 1 << 30,
@@ -446,6 +458,15 @@ impl Platform for Slack {
                 "response_type": "ephemeral", "replace_original": false, "text": text,
             });
             self.respond(&url, body).await
+        }
+        .boxed()
+    }
+
+    fn private_chat<'a>(&'a self, user: &'a UserId) -> PlatformResult<'a, ChatAddress> {
+        async move {
+            let opened = self.api.call("conversations.open", json!({ "users": user })).await?;
+            let id = opened["channel"]["id"].as_str();
+            id.map(ChatAddress::of).ok_or_else(|| PlatformError::Network("no channel".into()))
         }
         .boxed()
     }

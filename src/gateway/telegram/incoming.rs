@@ -8,7 +8,8 @@ use serde::de::IgnoredAny;
 
 use crate::lenient;
 use crate::platform::{
-    ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, RemoteFile, Sender, ThreadId,
+    ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, QuotedMessage, RemoteFile, Sender,
+    ThreadId,
 };
 use crate::quote::quoted;
 
@@ -39,6 +40,11 @@ struct Message {
     caption: Option<String>,
     #[serde(default, deserialize_with = "lenient::field")]
     reply_to_message: Option<Box<RepliedMessage>>,
+    /// The part of that message which was chosen.
+    #[serde(default, deserialize_with = "lenient::field")]
+    quote: Option<ChosenPart>,
+    #[serde(default, deserialize_with = "lenient::field")]
+    media_group_id: Option<String>,
     /// What it has, by its name; before the files, which take their fields away.
     #[serde(flatten)]
     has: HashMap<String, IgnoredAny>,
@@ -69,6 +75,16 @@ struct MessageFiles {
 struct RepliedMessage {
     #[serde(default, deserialize_with = "lenient::field")]
     from: Option<User>,
+    #[serde(default, deserialize_with = "lenient::field")]
+    text: Option<String>,
+    #[serde(default, deserialize_with = "lenient::field")]
+    caption: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct ChosenPart {
+    #[serde(default, deserialize_with = "lenient::field")]
+    text: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -163,7 +179,10 @@ impl Update {
             (_, false) => IncomingKind::Files { files, text },
         };
         let is_addressed = is_addressed || matches!(kind, IncomingKind::Command { .. });
-        Some(message.into_incoming(id, None, is_addressed, kind))
+        let quote = message.quote(bot);
+        let album = message.media_group_id.take();
+        let incoming = message.into_incoming(id, None, is_addressed, kind);
+        Some(Incoming { quote, album, ..incoming })
     }
 }
 
@@ -195,8 +214,19 @@ impl Message {
             sender: sender.unwrap_or_else(no_user),
             is_group: self.chat.kind != "private",
             is_addressed,
+            quote: None,
+            album: None,
             kind,
         }
+    }
+
+    /// What the message answers. The model knows the bot's own messages.
+    fn quote(&mut self, bot: i64) -> Option<QuotedMessage> {
+        let RepliedMessage { from, text, caption } = *self.reply_to_message.take()?;
+        let chosen = self.quote.take().map(|part| part.text);
+        let is_own = from.as_ref().is_some_and(|user| user.id == bot);
+        let text = chosen.or_else(|| text.or(caption).filter(|_| !is_own))?;
+        Some(QuotedMessage { author: from.map(|user| user.first_name).unwrap_or_default(), text })
     }
 
     /// A user sent something, and not as a text.

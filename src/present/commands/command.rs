@@ -201,7 +201,7 @@ pub enum ChatAction {
     /// Set the working folder of this chat; without a path, show it.
     SetHome(Option<String>),
     /// Send this file of the working folder to the chat.
-    SendFile(String),
+    SendFile { path: String, masked: bool },
 }
 
 /// How long an approval holds.

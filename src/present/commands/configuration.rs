@@ -214,7 +214,10 @@ pub(super) fn set_home(_: &CommandContext<'_>, path: &str) -> CommandOutcome {
 }
 
 pub(super) fn send_file(_: &CommandContext<'_>, path: &str) -> CommandOutcome {
-    CommandOutcome::Do(UiAction::Chat(ChatAction::SendFile(path.to_owned())))
+    let unmasked = path.strip_suffix(" masked");
+    let masked = unmasked.is_some();
+    let path = unmasked.unwrap_or(path).trim_end().to_owned();
+    CommandOutcome::Do(UiAction::Chat(ChatAction::SendFile { path, masked }))
 }
 
 pub(super) fn trust(_: &CommandContext<'_>, _: &str) -> CommandOutcome {

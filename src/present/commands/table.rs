@@ -73,7 +73,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     SlashCommand { name: "trust",     aliases: &[],                 about: w::ABOUT_TRUST,        category: Configuration,  priority: 100, reach: LocalOnly,  busy: Wait,   run: configuration::trust,      options: &[] },
     SlashCommand { name: "add-dir",   aliases: &[],                 about: w::ABOUT_ADD_DIR,      category: Configuration,  priority: 100, reach: LocalOnly,  busy: Wait,   run: configuration::add_dir,    options: &[from("path", ValueSource::Folders, w::OPTION_FOLDER)] },
 
-    SlashCommand { name: "file",      aliases: &[],                 about: w::ABOUT_FILE,         category: Tools,          priority: 36,  reach: GatewayOnly, busy: Wait,   run: configuration::send_file,  options: &[required(text("path", w::OPTION_SEND_FILE))] },
+    SlashCommand { name: "file",      aliases: &[],                 about: w::ABOUT_FILE,         category: Tools,          priority: 36,  reach: GatewayOnly, busy: Wait,   run: configuration::send_file,  options: &[required(text("path", w::OPTION_SEND_FILE)), one_of("secrets", &["masked"], w::OPTION_SEND_MASKED)] },
     SlashCommand { name: "memory",    aliases: &[],                 about: w::ABOUT_MEMORY,       category: Configuration,  priority: 100, reach: LocalOnly,  busy: Now,    run: session::memory,           options: &[text("add", w::OPTION_MEMORY)] },
     SlashCommand { name: "config",    aliases: &["settings"],       about: w::ABOUT_CONFIG,       category: Configuration,  priority: 100, reach: LocalOnly,  busy: Now,    run: configuration::config,     options: &[text("key", w::OPTION_KEY), text("value", w::OPTION_VALUE)] },
 

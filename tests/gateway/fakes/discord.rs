@@ -95,6 +95,8 @@ struct Session {
 
 #[derive(Debug, Default)]
 pub struct World {
+    /// What the next message answers.
+    pub answered: Option<Value>,
     pub traffic: Traffic,
     pub messages: Vec<Message>,
     pub interactions: Vec<Interaction>,
@@ -239,6 +241,10 @@ impl DiscordServer {
                 "attachments": attachments, "embeds": [], "timestamp": "2026-01-01T00:00:00Z",
                 "edited_timestamp": null, "pinned": false, "components": [],
             });
+            if let Some(answered) = world.answered.take() {
+                event["type"] = json!(19);
+                event["referenced_message"] = answered;
+            }
             if let Some(guild) = guild {
                 event["guild_id"] = json!(guild);
                 event["member"] = json!({ "roles": [], "joined_at": "2026-01-01T00:00:00Z" });

@@ -627,6 +627,10 @@ impl Workspace {
                 json!({ "ok": true, "channel": { "id": format!("D{}", text(&args["users"])) } })
             }
             "conversations.replies" | "conversations.history" => self.history(args),
+            "users.info" => {
+                let name = format!("user {}", text(&args["user"]));
+                json!({ "ok": true, "user": { "name": "x", "profile": { "display_name": name } } })
+            }
             "reactions.add" | "reactions.remove" | "assistant.threads.setStatus" => {
                 json!({ "ok": true })
             }
@@ -692,10 +696,12 @@ impl Workspace {
     fn history(&self, args: &Value) -> Value {
         let (channel, oldest, thread) =
             (text(&args["channel"]), text(&args["oldest"]), text(&args["ts"]));
+        let latest = text(&args["latest"]);
         let fits = |m: &&Message| {
             m.channel == channel
                 // The first message of a thread comes along whenever it was written.
                 && (m.ts > oldest || m.ts == thread)
+                && (latest.is_empty() || m.ts <= latest)
                 && (thread.is_empty() || m.thread.as_deref() == Some(&thread) || m.ts == thread)
         };
         let number = |value: &Value| text(value).parse::<usize>().ok();

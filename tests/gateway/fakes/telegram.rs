@@ -66,6 +66,8 @@ pub struct TelegramState {
     pub menus: Vec<Value>,
     /// Files are found only after this.
     pub files_held: bool,
+    /// Planned refusals are told only after this.
+    pub refusals_held: bool,
 }
 
 pub type TelegramServer = FakeService<TelegramState>;
@@ -113,6 +115,36 @@ impl TelegramServer {
         self.update("message", |state| message(state, chat, user, json!({ "text": text })))
     }
 
+    /// A user answers the message of another one in a group.
+    pub fn answer_in_group(
+        &self,
+        chat: i64,
+        user: i64,
+        author: i64,
+        said: &str,
+        text: &str,
+    ) -> i64 {
+        let from = json!({ "id": author, "first_name": format!("user {author}") });
+        let content = json!({ "text": text, "reply_to_message": { "from": from, "text": said } });
+        self.update("message", |state| message(state, chat, user, content))
+    }
+
+    /// The files of an album in a group; the first one has the caption.
+    pub fn send_album(&self, chat: i64, user: i64, names: &[&str], caption: &str) {
+        for (at, name) in names.iter().enumerate() {
+            self.update("message", |state| {
+                let id = format!("file-{}", state.files.len());
+                state.files.insert(id.clone(), name.as_bytes().to_vec());
+                let document = json!({ "file_id": id, "file_name": name });
+                let mut content = json!({ "document": document, "media_group_id": "album" });
+                if at == 0 {
+                    content["caption"] = json!(caption);
+                }
+                message(state, chat, user, content)
+            });
+        }
+    }
+
     /// A user sends something else than a text to the bot, as the fields of its message.
     pub fn send(&self, user: i64, content: Value) -> i64 {
         self.update("message", |state| message(state, user, user, content))
@@ -131,6 +163,14 @@ impl TelegramServer {
     pub fn hold_files(&self, held: bool) {
         self.with(|state| {
             state.files_held = held;
+            state.arrived.notify_waiters();
+        });
+    }
+
+    /// Refusals are told only once this is false.
+    pub fn hold_refusals(&self, held: bool) {
+        self.with(|state| {
+            state.refusals_held = held;
             state.arrived.notify_waiters();
         });
     }
@@ -234,7 +274,10 @@ async fn method(
             body["parameters"] = json!({ "retry_after": seconds });
             return (StatusCode::TOO_MANY_REQUESTS, Json(body)).into_response();
         }
-        Some(Fault::Status(status)) => return refused(status, "fault"),
+        Some(Fault::Status(status)) => {
+            while_held(&shared, |state| state.refusals_held).await;
+            return refused(status, "fault");
+        }
         Some(Fault::Unauthorized) => return refused(401, "Unauthorized"),
         Some(Fault::Unreadable(status)) => return unreadable(status),
         Some(Fault::Broken) => return broken(),
@@ -285,7 +328,7 @@ async fn act(shared: &Shared, method: &str, body: &Value) -> Response {
             ok(&json!(true))
         }),
         "getFile" => {
-            while_held(shared).await;
+            while_held(shared, |state| state.files_held).await;
             ok(&json!({ "file_path": format!("documents/{}", text(&body["file_id"])) }))
         }
         "setMyCommands" => set_commands(shared, body),
@@ -294,13 +337,13 @@ async fn act(shared: &Shared, method: &str, body: &Value) -> Response {
     }
 }
 
-async fn while_held(shared: &Shared) {
+async fn while_held(shared: &Shared, is_held: fn(&TelegramState) -> bool) {
     let news = shared.with(|state| Arc::clone(&state.arrived));
     loop {
         let arrived = news.notified();
         tokio::pin!(arrived);
         arrived.as_mut().enable();
-        if !shared.with(|state| state.files_held) {
+        if !shared.with(|state| is_held(state)) {
             return;
         }
         arrived.await;

@@ -1,0 +1,64 @@
+//! What a chat offers for a press: suggestions of the model, and the values of commands.
+
+use super::super::menu::SentCommand;
+use super::super::platform::DeliveryId;
+use super::super::typed_command::typed_command;
+use super::ChatConversation;
+use super::effect::ChatEffect;
+use super::shortcuts::Shortcuts;
+use super::speaker::Speaker;
+use avocet_core::i18n::{LocalizedText, chat as w};
+
+/// Commands that show a page of values when they have no argument.
+const PICKED: [&str; 5] = ["model", "mode", "effort", "bot", "lang"];
+
+impl ChatConversation {
+    /// Offers lines in place of those that were offered before.
+    pub(super) fn offer(&mut self, say: impl Into<LocalizedText>, lines: Vec<String>) {
+        self.withdraw_offer(None);
+        if !lines.is_empty() {
+            self.shortcuts = Some(Shortcuts::open(&say.into(), lines, &mut self.view.posts));
+        }
+    }
+
+    pub(super) fn withdraw_offer(&mut self, chosen: Option<&str>) {
+        if let Some(shortcuts) = self.shortcuts.take() {
+            shortcuts.close(chosen, &mut self.view.posts);
+        }
+    }
+
+    /// Offers the values of a command that was sent without one.
+    pub(super) fn offer_values(&mut self, line: &str) {
+        let Some(name) = PICKED.into_iter().find(|name| line.strip_prefix('/') == Some(name))
+        else {
+            return;
+        };
+        let values = self.context.complete(&format!("/{name} "), "", self.is_busy()).into_iter();
+        let lines = values.map(|value| format!("/{name} {}", value.trim())).collect();
+        self.offer(w::CHOOSE, lines);
+    }
+
+    /// A button was pressed. Whatever it is, the service gets an answer.
+    pub fn on_press(
+        &mut self,
+        speaker: &Speaker,
+        delivery: DeliveryId,
+        data: &str,
+        press: String,
+    ) -> Vec<ChatEffect> {
+        let line = self.shortcuts.as_ref().and_then(|shortcuts| shortcuts.line(data));
+        let Some(line) = line.map(str::to_owned) else {
+            return self.view.on_press(speaker, delivery, data, press);
+        };
+        self.withdraw_offer(Some(&line));
+        let mut effects = vec![ChatEffect::Acknowledge { press, text: None }];
+        effects.extend(match typed_command(&line, '/') {
+            Some((name, args)) => {
+                let sent = SentCommand { name, args, options: Vec::new() };
+                self.on_command(speaker, delivery, sent)
+            }
+            None => self.on_text(speaker, delivery, &line, Vec::new()),
+        });
+        effects
+    }
+}
