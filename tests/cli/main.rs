@@ -42,6 +42,7 @@ mod prompt_cache;
 #[cfg(unix)]
 mod replay;
 mod run_command;
+mod script_files;
 mod script_help;
 mod script_lsp;
 #[cfg(target_os = "linux")]
