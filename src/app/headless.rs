@@ -236,6 +236,11 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
             let notice = Notice::error(phrases::COMMAND_ON_SCREEN.with("name", name));
             return Err(startup.fail(&notice.with_hint(phrases::COMMAND_ESCAPED), Exit::WrongUse));
         }
+        if startup.script_folder_finder()(startup.trusted).has_command(&name)
+            && !has_extension(startup, &name)
+        {
+            return Ok(commands::run_op(&format!("{name} {args}")));
+        }
         let mut prompt = extension_prompt(startup, &name, &args, piped)?;
         prompt.attach(mentions);
         return Ok(Op::Turn(TurnOp::SubmitPrompt { prompt }));
@@ -272,6 +277,16 @@ fn open_stdin(startup: &Startup, has_message: bool) -> Result<Box<dyn io::Read +
     Ok(input.unwrap_or_else(|| Box::new(io::empty())))
 }
 
+/// Whether it is a user's command or skill.
+fn has_extension(startup: &Startup, name: &str) -> bool {
+    library(startup).files.iter().any(|file| file.name == name)
+}
+
+fn library(startup: &Startup) -> ExtensionLibrary {
+    let kinds = [ExtensionFileKind::Command, ExtensionFileKind::Skill];
+    ExtensionLibrary::load_kinds(&startup.search_path(), &kinds)
+}
+
 /// The prompt of a user's command or skill.
 fn extension_prompt(
     startup: &Startup,
@@ -280,11 +295,7 @@ fn extension_prompt(
     piped: bool,
 ) -> Result<Box<Prompt>, Exit> {
     let wrong = |text: LocalizedText| startup.fail(&Notice::error(text), Exit::WrongUse);
-    let library = ExtensionLibrary::load_kinds(
-        &startup.search_path(),
-        &[ExtensionFileKind::Command, ExtensionFileKind::Skill],
-    );
-    let prompt = match expand::by_name(&library, name, args) {
+    let prompt = match expand::by_name(&library(startup), name, args) {
         // The server of that name is asked when the turn begins.
         Err(_) if ServerPromptCall::is_name(name) => Ok(Prompt::of_server(name, args)),
         found => found,

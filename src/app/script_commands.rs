@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::startup::{self, Startup};
 use super::subcommands::{print_rows, print_text};
+use super::{script_check, script_test};
 use crate::cli::language_server::{self, ScriptServerConfig};
 use crate::cli::messages::{self, Printer};
 use crate::cli::script_command::{self, ScriptCommand, SearchFolders};
@@ -85,6 +86,14 @@ pub fn run(startup: &Startup, command: &ScriptCommand, json: bool) -> Exit {
             show(startup, script, &library(startup, search), json)
         }
         ScriptCommand::New { name, like } => create(startup, name, like.as_deref(), json),
+        ScriptCommand::Check(named) => {
+            let library = library(startup, &named.search);
+            script_check::check_scripts(startup, &named.paths, &library, json)
+        }
+        ScriptCommand::Test(named) => {
+            let library = library(startup, &named.search);
+            script_test::test_scripts(startup, &named.paths, &library, json)
+        }
         ScriptCommand::Schema => print_text(startup, &format!("{:#}\n", schema::json_schema())),
         ScriptCommand::Lsp(search) => lsp(startup, search),
     }

@@ -12,6 +12,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::runtime::LEAVING;
+use super::script_agent;
+use super::script_check;
 use super::script_commands;
 use super::session_builder;
 use super::startup::{self, Startup};
@@ -23,9 +25,7 @@ use crate::cli::messages::{self, Printer};
 use crate::cli::output;
 use crate::cli::script::{RunFormat, Writer};
 use crate::cli::script_command::SearchFolders;
-use avocet_core::i18n::{
-    Localize, LocalizedText, cli as phrases, common, session as session_words,
-};
+use avocet_core::i18n::{Localize, LocalizedText, cli as phrases, session as session_words};
 use avocet_core::protocol::budget::{Budget, Spent};
 use avocet_core::protocol::{Message, Notice, Provider, Question, StepAction, StepQuestion};
 use avocet_core::signals;
@@ -38,11 +38,11 @@ use avocet_script::{
     AnswerPart, ErrorCause, LocatedError, ModelCall, ProgramOutput, RunRequest, RunResult,
     ScriptEvent, ScriptHost, StepError, run,
 };
+use avocet_session::run_clock::RunClock;
 use avocet_session::script_host::{
-    AskUser, STACK, ScriptAnswer, ScriptQuestion, SessionScriptHost,
+    AskUser, STACK, ScriptAnswer, ScriptGrant, ScriptQuestion, SessionScriptHost,
 };
 use avocet_session::script_places::ScriptPlaces;
-use avocet_session::script_turn::RunClock;
 use avocet_session::session_hooks::ScriptHooks;
 
 /// Runs a script from the command line.
@@ -55,6 +55,10 @@ pub fn run_script(
     startup.report_problems();
     let search = SearchFolders { search: script.search.clone() };
     let library = script_commands::library(&startup, &search);
+    if script.check {
+        let named = script_check::named_scripts(&script.script, &script.args);
+        return script_check::check_scripts(&startup, &named, &library, json);
+    }
     let args = match script_args(script, &startup.folder, &library) {
         Ok(args) => args,
         Err(say) => return report_error(&startup, json, say),
@@ -66,9 +70,6 @@ pub fn run_script(
         streams: !script.no_stream,
         asks_inputs: true,
     };
-    if script.check {
-        return check(&startup, &request, &library, json);
-    }
     let built = match session_builder::build(
         &startup,
         script.bot.as_deref(),
@@ -90,9 +91,11 @@ pub fn run_script(
     let is_trusted = security.place.trusted;
     let hooks = ScriptHooks::without_session(built.hooks, is_trusted, &mut security.policy);
     let asks = answers(approved, ask);
-    let mut host = SessionScriptHost::new(model, built.tools, security, event, asks, hooks);
+    let mut host = SessionScriptHost::new(model, built.tools, security, event.clone(), asks, hooks);
+    let startup = Arc::new(startup);
+    host.agent = Some(script_agent::runner(&startup, approved, can_type(script), event));
     let ScriptPlaces { environment, time_limit, .. } = startup.script_folder_finder()(true);
-    (host.environment, host.budget) = (environment, run_budget(&startup));
+    host.grant = ScriptGrant { environment, budget: run_budget(&startup) };
     host.effort = built.model_access.effort;
     host.set_store(startup.shared.store.clone());
     let leaving = [startup.shared.leaving.clone(), host.cancel.clone()];
@@ -341,7 +344,7 @@ fn script_args(
     let shape = library.find(&script.script, from).and_then(|it| Manifest::load(it, library)).ok();
     let inputs = shape.map(|shape| shape.inputs).unwrap_or_default();
     let typed = ScriptArgs::from_words(&inputs, &typed, !piped.is_empty())?;
-    if piped.is_empty() || script.check {
+    if piped.is_empty() {
         return Ok(typed);
     }
     let text = read_piped(io::stdin().lock(), MAX_TYPED)?;
@@ -415,34 +418,6 @@ fn report_error(startup: &Startup, json: bool, text: LocalizedText) -> Exit {
         };
     }
     startup.fail(&Notice::error(text), Exit::Failed)
-}
-
-/// Reads and checks a script without running any of it; every fault is reported.
-fn check(startup: &Startup, request: &RunRequest, library: &ScriptLibrary, json: bool) -> Exit {
-    let source = match library.find(&request.script, &request.from) {
-        Ok(source) => source,
-        Err(failure) => return report_error(startup, json, failure.localized()),
-    };
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return startup.fail_io(&error),
-    };
-    let (shape, faults) = runtime.block_on(avocet_script::check(source, library));
-    if let Some((last, others)) = faults.split_last() {
-        for fault in others {
-            report_error(startup, json, fault.localized());
-        }
-        return report_error(startup, json, last.localized());
-    }
-    let lang = startup.lang();
-    let said = common::NO_PROBLEMS.with("file", shape.origin.file.clone());
-    let [takes, gives] = shape.interface();
-    let value = [said, takes, gives].map(|it| it.text(lang)).join("\n");
-    let result = RunResult { value: Value::String(value), visible: Vec::new() };
-    match Writer::new(output::stdout(), run_format(startup, json, true)).write_end(&Ok(result)) {
-        Ok(()) => Exit::Done,
-        Err(error) => startup.fail_io(&error),
-    }
 }
 
 /// The most calls of a dry run: a loop may wait for a reply that never comes.

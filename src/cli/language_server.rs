@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::Exit;
 use avocet_core::i18n::{Lang, PhraseValue};
 use avocet_script::built_in;
+use avocet_script::check::ScriptFaultSeverity;
 use avocet_script::editor::{
     CompletionKind, EditedFiles, EditedScript, EditorPosition, EditorRange, replace_range,
 };
@@ -291,7 +292,10 @@ impl<W: Write> Server<W> {
         let faults = faults.into_iter().map(|fault| {
             json!({
                 "range": range_json(fault.range),
-                "severity": 1,
+                "severity": match fault.severity {
+                    ScriptFaultSeverity::Error => 1,
+                    ScriptFaultSeverity::Warning => 2,
+                },
                 "source": "avocet",
                 "message": fault.message.text(lang),
             })

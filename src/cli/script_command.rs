@@ -33,6 +33,12 @@ pub enum ScriptCommand {
         #[arg(long, value_name = "CHAPTER")]
         like: Option<String>,
     },
+    /// Check scripts, and all scripts of folders, without running them.
+    #[command(after_help = "Example:\n  avocet script check .avocet/scripts --json")]
+    Check(ScriptPaths),
+    /// Run scripts with the replies of `NAME.replies.json` beside them, and compare.
+    #[command(after_help = "Example:\n  avocet script test .avocet/scripts")]
+    Test(ScriptPaths),
     /// Print a JSON Schema of the head of a script and of its directives.
     #[command(after_help = "Example:\n  avocet script schema > ai-yaml.schema.json")]
     Schema,
@@ -40,6 +46,16 @@ pub enum ScriptCommand {
     #[command(after_help = "Example:
   vim.lsp.start({ name = 'avocet', cmd = { 'avocet', 'script', 'lsp' } })   (in neovim)")]
     Lsp(SearchFolders),
+}
+
+/// Scripts, and folders of scripts.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct ScriptPaths {
+    /// Files, folders, or IDs; this folder if there is none.
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub paths: Vec<String>,
+    #[command(flatten)]
+    pub search: SearchFolders,
 }
 
 /// Where scripts are searched besides the usual folders.

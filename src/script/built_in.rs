@@ -8,7 +8,10 @@ macro_rules! scripts {
     };
 }
 
+/// The script that hands its input to the agent.
+pub const DO_TASK: &str = "do-task";
+
 /// The ID and text of each script.
 pub const SCRIPTS: &[BuiltIn] = scripts! {
-    "char" "file" "input" "json" "segment" "summary" "titleify" "translator" "url"
+    "char" "do-task" "file" "input" "json" "segment" "summary" "titleify" "translator" "url"
 };

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use avocet_core::protocol::Usage;
 use avocet_core::text::cut_middle;
 
 /// The output of a step that ran.
@@ -13,6 +14,8 @@ pub struct ProgramOutput {
     pub stderr: String,
     /// What kept it from its work, as far as that is known.
     pub note: Option<String>,
+    /// The tokens that a turn of the agent used.
+    pub usage: Usage,
 }
 
 /// The most of each stream that an error shows, in bytes.

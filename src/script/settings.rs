@@ -230,6 +230,8 @@ pub const DIRECTIVE_KEYS: &[(&str, &[&str])] = &[
     ("if", &["if", "then", "else"]),
     ("for", &["items", "do", "as"]),
     ("while", &["while", "do"]),
+    ("try", &["try", "catch", "retry"]),
+    ("agent", AGENT_KEYS),
     ("on", &["event", "callback"]),
     ("once", &["event", "callback"]),
     ("off", &["event", "callback"]),
@@ -242,6 +244,9 @@ pub const DIRECTIVE_KEYS: &[(&str, &[&str])] = &[
     ("input", INPUT_KEYS),
     ("consoleInput", INPUT_KEYS),
 ];
+
+/// The keys of `$agent`.
+pub const AGENT_KEYS: &[&str] = &["task", "tools", "mode", "agent"];
 
 const INPUT_KEYS: &[&str] = &[
     "content",
@@ -271,7 +276,7 @@ pub fn directive_keys(name: &str) -> Option<&'static [&'static str]> {
 
 /// Whether the value of a directive is data of the script, of which any map may be one.
 pub fn takes_data(name: &str) -> bool {
-    name == "for" || ONE_VALUE.contains(&name)
+    matches!(name, "for" | "try") || ONE_VALUE.contains(&name)
 }
 
 /// The row of a setting.

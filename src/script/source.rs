@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::error::LocatedError;
 use super::syntax::{self, Document};
+use avocet_config::suggest;
 use avocet_core::i18n::{LocalizedText, script_run as phrases};
 
 /// How deep folders are searched, and how many entries are examined.
@@ -93,10 +94,21 @@ impl ScriptLibrary {
 
     /// The files of the scripts in a folder and below those of this run.
     pub fn paths(&self, from: &Path) -> Vec<PathBuf> {
+        let given = self.folders.iter().map(|folder| (normalize_path(folder), 1));
+        self.walk(given.chain([(normalize_path(from), MAX_DEPTH)]).collect())
+    }
+
+    /// The files of the scripts in a folder and below it, in order.
+    pub fn paths_below(&self, folder: &Path) -> Vec<PathBuf> {
+        let mut paths = self.walk(vec![(normalize_path(folder), 1)]);
+        paths.sort();
+        paths
+    }
+
+    /// The scripts of these folders, whose depths are given.
+    fn walk(&self, mut open: Vec<(PathBuf, usize)>) -> Vec<PathBuf> {
         let mut budget = MAX_ENTRIES;
         let mut out = Vec::new();
-        let given = self.folders.iter().map(|folder| (normalize_path(folder), 1));
-        let mut open: Vec<_> = given.chain([(normalize_path(from), MAX_DEPTH)]).collect();
         let mut seen = BTreeSet::new();
         while let Some((folder, depth)) = open.pop() {
             if !seen.insert(folder.clone()) {
@@ -151,6 +163,24 @@ impl ScriptLibrary {
             LocatedError::new(phrases::NO_SCRIPT_FILE.with("name", super::error::quoted(name)))
         } else {
             missing()
+        })
+    }
+
+    /// The same for a name that the user typed: the error names the ID that is nearly written so.
+    pub fn find_typed(&self, name: &str, from: &Path) -> Result<ScriptSource, LocatedError> {
+        let error = match self.find(name, from) {
+            Err(error) if error.message.phrase() == phrases::NO_SCRIPT => error,
+            found => return found,
+        };
+        let files = self.paths(from);
+        let files = files.iter().filter_map(|path| path.file_name()?.to_str()).map(stem);
+        let known = files.chain(self.built_in.iter().map(|(id, _)| *id));
+        Err(match suggest::nearest(name, known).first().filter(|_| name.len() > 2) {
+            Some(near) => {
+                let what = phrases::NO_SCRIPT_NEAR.with("name", super::error::quoted(name));
+                LocatedError::new(what.with("near", (*near).to_owned()))
+            }
+            None => error,
         })
     }
 

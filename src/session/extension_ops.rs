@@ -8,11 +8,13 @@ use super::extensions::ExtensionScan;
 use super::state::Session;
 use super::turn_messages::TurnMessage;
 use super::user_input::UserInput;
-use avocet_config::extensions::expand;
-use avocet_core::i18n::{Localize, LocalizedText, library, mcp_pages, session as phrases};
+use avocet_config::extensions::{ExtensionFileKind, ExtensionLibrary, expand};
+use avocet_core::i18n::{
+    Localize, LocalizedText, commands, library, mcp_pages, session as phrases,
+};
 use avocet_core::protocol::{
     CommandArgument, CommandTraits, Event, Extension, ExtensionKind, ExtensionState, Extensions,
-    Mention, Notice, Prompt, ServerPromptCall,
+    Mention, Notice, Prompt, ScriptDetails, ScriptInput, ServerPromptCall, WhileBusy,
 };
 use avocet_core::text;
 use avocet_mcp::{OfferedPrompt, PromptArgument};
@@ -78,6 +80,45 @@ fn server_prompt(offered: &OfferedPrompt) -> Extension {
         traits: CommandTraits {
             aliases: vec![offered.alias.clone()],
             arguments: given.iter().map(argument).collect(),
+            ..CommandTraits::default()
+        },
+    }
+}
+
+/// A script of a folder of scripts as a command. Commands and skills of its name come first.
+fn script_command(details: &ScriptDetails, before: &ExtensionLibrary) -> Extension {
+    let is_taken = [ExtensionFileKind::Command, ExtensionFileKind::Skill]
+        .iter()
+        .any(|kind| before.files.iter().any(|it| it.kind == *kind && it.name == details.name));
+    let inputs = || details.inputs.iter();
+    let named = |input: &ScriptInput| match (input.required, details.inputs.len()) {
+        (true, 1) => format!("<{}>", input.name),
+        (false, 1) => format!("[{}]", input.name),
+        _ => format!("{}: …", input.name),
+    };
+    let hint = inputs().map(named).collect::<Vec<_>>().join(", ");
+    let argument = |input: &ScriptInput| CommandArgument {
+        name: input.name.clone(),
+        about: input.about.clone(),
+        is_required: input.required,
+        choices: input.choices.clone(),
+    };
+    Extension {
+        kind: ExtensionKind::Script,
+        name: details.name.clone(),
+        about: text::one_line(&details.title),
+        hint: if details.inputs.len() > 1 { format!("{{{hint}}}") } else { hint },
+        from: commands::SCRIPTS.into(),
+        state: match () {
+            () if before.places().is_built_in(&details.name) => {
+                ExtensionState::Hidden(library::SHADOWED_BUILT_IN.into())
+            }
+            () if is_taken => ExtensionState::Hidden(library::SCRIPT_BEHIND_COMMAND.into()),
+            () => ExtensionState::Usable,
+        },
+        traits: CommandTraits {
+            busy: WhileBusy::Refuse,
+            arguments: inputs().map(argument).collect(),
             ..CommandTraits::default()
         },
     }
@@ -179,6 +220,9 @@ impl Session {
             resources: offers.resources().iter().map(|offered| offered.name.clone()).collect(),
             ..kept.library.extensions()
         };
+        let scripts = kept.scripts.details.iter().filter(|details| details.is_command);
+        let scripts = scripts.map(|details| script_command(details, &kept.library));
+        extensions.entries.extend(scripts);
         extensions.entries.extend(offers.prompts().iter().map(server_prompt));
         extensions
     }

@@ -75,6 +75,7 @@ mod recovery;
 mod restore_turn;
 mod rewind;
 mod run;
+pub mod run_clock;
 mod running_step;
 mod saved_sessions;
 mod script_hooks;

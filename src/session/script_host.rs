@@ -19,13 +19,14 @@ use avocet_core::i18n::{Localize, LocalizedText, script_run as phrases};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
     Effort, Mention, Message, Observation, Outcome, Question, Requires, Risk, SandboxStatus, Step,
-    StepAction, StepQuestion, Tier,
+    StepAction, StepQuestion, Tier, Usage,
 };
 use avocet_model::{Chunk, Model, Request};
 use avocet_safety as safety;
 use avocet_safety::redact::Redactor;
 use avocet_safety::{
-    self, ClearedStep, Machine, NeedsApproval, Policy, PolicyContext, Verdict, Workspace,
+    self, ClearedStep, Machine, NeedsApproval, Policy, PolicyContext, SUBAGENT_TOOL, Verdict,
+    Workspace,
 };
 use avocet_script::host::{FormAnswer, FormQuestion, InputAnswer, InputQuestion, PackKey};
 use avocet_script::{AnswerPart, ModelCall, ProgramOutput, ScriptEvent, ScriptHost, StepError};
@@ -54,6 +55,15 @@ pub enum ScriptQuestion {
     Form(FormQuestion),
 }
 
+impl ScriptQuestion {
+    /// The step that it is about.
+    pub(super) fn step_id(&self) -> Option<&str> {
+        let ScriptQuestion::Step { question, .. } = self else { return None };
+        let Question::Step(StepQuestion { step, .. }) = question.as_ref() else { return None };
+        Some(&step.id)
+    }
+}
+
 /// The user's answer to a script's question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScriptAnswer {
@@ -78,6 +88,18 @@ pub const STACK: usize = 64 << 20;
 /// Asks the user a question; `ScriptAnswer::No` if there is no user.
 pub type AskUser = Arc<dyn Fn(ScriptQuestion) -> BoxFuture<'static, ScriptAnswer> + Send + Sync>;
 
+/// What the user lets scripts read and spend.
+#[derive(Clone, Debug, Default)]
+pub struct ScriptGrant {
+    /// The variables of the environment.
+    pub environment: BTreeMap<String, String>,
+    pub budget: Budget,
+}
+
+/// Runs a turn of the agent for a task; with what it used. `None`: it broke off.
+pub type RunAgent =
+    Arc<dyn Fn(ClearedStep) -> BoxFuture<'static, Option<(Observation, Usage)>> + Send + Sync>;
+
 /// The host of one run.
 pub struct SessionScriptHost {
     /// `None` if no model is set: a script may not need one.
@@ -95,10 +117,10 @@ pub struct SessionScriptHost {
     /// The prefix of its step IDs, and the number of the last step.
     pub(super) step_numbers: (String, u64),
     pub(super) store: ScriptStore,
-    /// The variables that scripts may read.
-    pub environment: BTreeMap<String, String>,
-    pub budget: Budget,
+    pub grant: ScriptGrant,
     pub hooks: ScriptHooks,
+    /// `None` within the turn of an agent.
+    pub agent: Option<RunAgent>,
 }
 
 /// The store for `pack://`, one collection at a time.
@@ -168,9 +190,9 @@ impl SessionScriptHost {
             cancel,
             step_numbers: numbers,
             store: memory,
-            environment: BTreeMap::new(),
-            budget: Budget::default(),
+            grant: ScriptGrant::default(),
             hooks,
+            agent: None,
         }
     }
 
@@ -300,6 +322,19 @@ impl SessionScriptHost {
         Ok(ProgramOutput::of_text(seen.stdout))
     }
 
+    /// Hands a task to the agent.
+    async fn run_agent(&mut self, cleared: ClearedStep) -> Result<ProgramOutput, StepError> {
+        let run = self.agent.clone().ok_or(phrases::NO_AGENT)?;
+        let (mut seen, usage) = run(cleared).await.ok_or(phrases::STEP_BROKEN)?;
+        self.emit(ScriptEvent::TokensUsed(usage));
+        self.run_hooks_after(&mut seen).await;
+        self.emit(ScriptEvent::StepFinished(Box::new(seen.clone())));
+        if seen.succeeded() {
+            return Ok(ProgramOutput { usage, ..ProgramOutput::of_text(seen.stdout) });
+        }
+        Err(seen.note.unwrap_or_else(|| phrases::STEP_BROKEN.into()).into())
+    }
+
     /// Runs a step, and runs it again with what the sandbox denied it opened, if the user approves.
     async fn run_with_retry(&mut self, cleared: ClearedStep) -> Result<ProgramOutput, StepError> {
         let mut observation = self.run_once(cleared).await?;
@@ -311,7 +346,7 @@ impl SessionScriptHost {
         if observation.succeeded() || has_run {
             let Observation { exit_code: code, stdout, stderr, note, .. } = observation;
             let note = note.map(|note| note.to_string());
-            let output = ProgramOutput { code, stdout, stderr, note };
+            let output = ProgramOutput { code, stdout, stderr, note, ..ProgramOutput::default() };
             return if has_run && code != Some(0) {
                 Err(StepError::Exited(name, Box::new(output)))
             } else {
@@ -497,12 +532,12 @@ impl ScriptHost for SessionScriptHost {
     }
 
     fn environment(&self) -> Map<String, Value> {
-        let pairs = self.environment.iter();
+        let pairs = self.grant.environment.iter();
         pairs.map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()
     }
 
     fn budget(&self) -> Budget {
-        self.budget
+        self.grant.budget
     }
 
     fn run_step(
@@ -517,6 +552,9 @@ impl ScriptHost for SessionScriptHost {
             let cleared = self.clear_call(&mut step, text).await?;
             if let Some(path) = read_path(&step.work) {
                 return self.read(cleared, path.to_owned()).await;
+            }
+            if step.work.tool() == SUBAGENT_TOOL {
+                return self.run_agent(cleared).await;
             }
             self.run_with_retry(cleared).await
         }

@@ -14,7 +14,7 @@ use avocet_core::protocol::{ScriptDetails, ScriptInput};
 use avocet_script::built_in;
 use avocet_script::manifest::Manifest;
 use avocet_script::manifest::input::DeclaredInput;
-use avocet_script::source::{ScriptEntry, ScriptLibrary, SourceFiles, is_script, stem};
+use avocet_script::source::{ENDINGS, ScriptEntry, ScriptLibrary, SourceFiles, is_script, stem};
 
 /// The maximum number of names offered.
 const MAX_NAMES: usize = 200;
@@ -22,6 +22,8 @@ const MAX_NAMES: usize = 200;
 const MAX_FILES: usize = 200;
 /// The maximum length of a script's line of help, in bytes.
 const MAX_HELP: usize = 512;
+/// The types of scripts that others are made of, which are not run by themselves.
+const PARTS: [&str; 3] = ["type", "char", "lib"];
 /// The maximum size of a script or module, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
 /// The maximum number of names from one folder.
@@ -70,15 +72,32 @@ impl ScriptPlaces {
         (names, more)
     }
 
+    /// Whether a folder of scripts has a script of this name.
+    pub fn has_command(&self, name: &str) -> bool {
+        let is_file = |folder: &PathBuf| {
+            ENDINGS.iter().any(|ending| folder.join(format!("{name}{ending}")).is_file())
+        };
+        !name.contains('/') && self.folders.iter().any(is_file)
+    }
+
     /// What each of these scripts says of itself. Blocks; reads the scripts.
     pub fn details(&self, cwd: &Path, names: &[String]) -> Vec<ScriptDetails> {
         let library = self.clone().library();
         let details = |name: &String| {
-            let shape = Manifest::load(library.find(name, cwd).ok()?, &library).ok()?;
+            let loaded = library.find(name, cwd).and_then(|it| Manifest::load(it, &library));
+            let Ok(shape) = loaded else {
+                // A run reports its fault.
+                let named = ScriptDetails { name: name.clone(), ..ScriptDetails::default() };
+                let is_command = self.has_command(name);
+                return is_command.then_some(ScriptDetails { is_command, ..named });
+            };
+            let is_command = self.folders.contains(&shape.origin.folder);
+            let is_part = shape.text_setting("type").is_some_and(|kind| PARTS.contains(&kind));
             let title = shape.text_setting("title").or(shape.text_setting("description"));
             let title = title.unwrap_or_default().lines().next().unwrap_or_default();
             Some(ScriptDetails {
                 name: name.clone(),
+                is_command: is_command && !is_part,
                 title: avocet_core::text::cut_middle(title, MAX_HELP),
                 inputs: shape
                     .inputs

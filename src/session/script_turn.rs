@@ -6,35 +6,36 @@
 //! (`avocet_script`).
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::run_clock::RunClock;
 use super::script_host::{
-    AskUser, STACK, STEP, ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost,
+    AskUser, RunAgent, STACK, STEP, ScriptAnswer, ScriptGrant, ScriptQuestion, ScriptStore,
+    SessionScriptHost,
 };
 use super::script_places::ScriptPlaces;
 use super::session_hooks::ScriptHooks;
 use super::state::Session;
+use super::subagent::run_for_script;
 use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use crate::context::history::TurnRecord;
-use avocet_core::deadline::with_timeout;
 use avocet_core::i18n::{Lang, Localize, LocalizedText, cli, script_run, session as phrases};
 use avocet_core::protocol::{
-    Decision, Event, FormField, ModelMessage, Notice, Observation, Provider, Question,
-    StepQuestion, TurnOrigin, TurnOutcome, Usage,
+    Decision, Event, FormField, ModelMessage, Notice, Observation, Provider, Question, TurnOrigin,
+    TurnOutcome, Usage,
 };
 use avocet_model::Model;
+use avocet_safety::{ClearedStep, SUBAGENT_TOOL};
 use avocet_script::host::{FormAnswer, InputAnswer, InputForm};
 use avocet_script::manifest::input::ScriptArgs;
 use avocet_script::source::ScriptLibrary;
-use avocet_script::{
-    ErrorCause, LocatedError, RunRequest, RunResult, ScriptEvent, run as run_order,
-};
+use avocet_script::{LocatedError, RunRequest, RunResult, ScriptEvent, run as run_order};
 
 /// The maximum number of calls to other scripts that are listed one by one.
 const MAX_CALLS: usize = 32;
@@ -58,47 +59,10 @@ pub fn display_value(value: &Value) -> String {
 pub(super) struct ScriptInbox {
     events: mpsc::UnboundedReceiver<ScriptEvent>,
     questions: mpsc::UnboundedReceiver<(ScriptQuestion, oneshot::Sender<ScriptAnswer>)>,
+    tasks: mpsc::UnboundedReceiver<(ClearedStep, oneshot::Sender<(Observation, Usage)>)>,
     clock: RunClock,
     /// Ends the script alone.
     cancel: CancellationToken,
-}
-
-/// The time limit of a whole run. It does not count while the user is asked.
-#[derive(Debug)]
-pub struct RunClock {
-    limit: Option<Duration>,
-    left: Duration,
-    started: Instant,
-}
-
-impl RunClock {
-    pub fn new(limit: Option<Duration>) -> RunClock {
-        RunClock { limit, left: limit.unwrap_or_default(), started: Instant::now() }
-    }
-
-    /// The user is asked.
-    pub fn pause(&mut self) {
-        self.left = self.left.saturating_sub(self.started.elapsed());
-    }
-
-    /// The user has answered.
-    pub fn resume(&mut self) {
-        self.started = Instant::now();
-    }
-
-    /// Waits until the time is over; forever without a limit.
-    pub async fn expired(&self) -> LocatedError {
-        let rest = self.left.saturating_sub(self.started.elapsed());
-        match self.limit {
-            None => std::future::pending().await,
-            Some(limit) => {
-                // The limit is what is waited for.
-                let _ = with_timeout(rest, std::future::pending::<()>()).await;
-                let why = script_run::RUN_TIME.with("seconds", limit.as_secs());
-                LocatedError::new(why).caused_by(ErrorCause::Limit)
-            }
-        }
-    }
 }
 
 impl TurnScope {
@@ -116,6 +80,15 @@ impl TurnScope {
             let _ = ask.send((question, answer));
             async move { answered.await.unwrap_or(ScriptAnswer::No) }.boxed()
         });
+        let (hand_on, tasks) = mpsc::unbounded_channel();
+        // Within the turn of a subagent no other begins.
+        let has_agent = self.context.tools.iter().any(|tool| tool.spec().name == SUBAGENT_TOOL);
+        let agent: RunAgent = Arc::new(move |step| {
+            let (answer, answered) = oneshot::channel();
+            // A turn that is over gives no answer.
+            let _ = hand_on.send((step, answer));
+            answered.map(Result::ok).boxed()
+        });
         let (policy, place, world) = self.judge.parts();
         let host = SessionScriptHost {
             model,
@@ -130,16 +103,19 @@ impl TurnScope {
             cancel: self.context.cancel.child_token(),
             step_numbers,
             store: ScriptStore::new(self.context.script_store.clone()),
-            environment: self.context.script_places.environment.clone(),
-            budget: self.context.budget,
+            grant: ScriptGrant {
+                environment: self.context.script_places.environment.clone(),
+                budget: self.context.budget,
+            },
             hooks: ScriptHooks {
                 runner: self.context.hooks.clone(),
                 turn: self.context.cancel.clone(),
             },
+            agent: has_agent.then_some(agent),
         };
         let clock = RunClock::new(self.context.script_places.time_limit);
         let cancel = host.cancel.clone();
-        (host, ScriptInbox { events: heard, questions, clock, cancel })
+        (host, ScriptInbox { events: heard, questions, tasks, clock, cancel })
     }
 }
 
@@ -160,6 +136,8 @@ impl Session {
         if self.open_question().is_some() {
             return self.notify(Notice::warning(phrases::TRUST_FIRST.with("line", text))).await;
         }
+        // It may hand tasks to agents.
+        self.refresh_and_wait().await;
         let parsed =
             if args.is_empty() { Ok(ScriptArgs::default()) } else { ScriptArgs::parse(&args) };
         let from = self.security.place.cwd.clone();
@@ -174,7 +152,9 @@ impl Session {
         let is_guide = self.responder.connected.provider == Provider::Guide;
         let library = self.script_places().library();
         let machine = Arc::clone(&self.security.world);
+        let max_steps = self.info.max_steps;
         self.start_turn(|mut scope| {
+            scope.account.max_steps = max_steps;
             let model = (!is_guide).then(|| Arc::clone(&scope.context.model));
             let numbers = (STEP.to_owned(), scope.next_step.saturating_sub(1));
             let (mut world, inbox) = scope.script_host(model, numbers);
@@ -234,8 +214,8 @@ pub(super) trait ScriptListener {
 
     async fn handle_event(&mut self, event: ScriptEvent);
 
-    /// Makes room for a question.
-    async fn prepare_question(&mut self, _: &ScriptQuestion) {}
+    /// Makes room for a question, or for the step of this ID.
+    async fn make_room(&mut self, _step: Option<&str>) {}
 }
 
 /// Runs a script to its end, while the user hears of it and answers its questions.
@@ -260,6 +240,15 @@ pub(super) async fn play(
                     Ok(said) => drop(answer.send(said)),
                     Err(stop) => break stop,
                 }
+            }
+            Some((step, answer)) = inbox.tasks.recv() => {
+                // It has limits of its own, and may wait for the user.
+                inbox.clock.pause();
+                listener.make_room(Some(&step.judgement().step.id)).await;
+                let done = run_for_script(listener.scope(), step).await;
+                inbox.clock.resume();
+                // A script that ended needs no answer.
+                drop(answer.send(done));
             }
             late = inbox.clock.expired() => {
                 inbox.cancel.cancel();
@@ -292,7 +281,7 @@ async fn ask_user(
     listener: &mut impl ScriptListener,
     asked: ScriptQuestion,
 ) -> Result<ScriptAnswer, ScriptOutcome> {
-    listener.prepare_question(&asked).await;
+    listener.make_room(asked.step_id()).await;
     let scope = listener.scope();
     let masked = |text: &str| scope.context.redactor.mask(text).into_owned();
     let question = match asked {
@@ -432,12 +421,10 @@ impl ScriptListener for ScriptTurn<'_> {
         self.scope
     }
 
-    async fn prepare_question(&mut self, script_question: &ScriptQuestion) {
+    async fn make_room(&mut self, step: Option<&str>) {
         self.close_reply().await;
-        if let ScriptQuestion::Step { question, .. } = script_question
-            && let Question::Step(StepQuestion { step, .. }) = question.as_ref()
-        {
-            self.count_step(&step.id);
+        if let Some(id) = step {
+            self.count_step(id);
         }
     }
 

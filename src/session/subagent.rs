@@ -31,7 +31,7 @@ use avocet_core::protocol::{
 };
 use avocet_hooks::HookEvent;
 use avocet_model::ModelReply;
-use avocet_safety::{ClearedStep, Judgement, SubagentTask, ToolTask};
+use avocet_safety::{ClearedStep, Judgement, SubagentTask, ToolRestriction, ToolTask};
 
 /// The most of a subagent's last message that goes back, in bytes.
 const MAX_RESULT: usize = 16 * 1024;
@@ -130,7 +130,33 @@ async fn start(scope: &mut TurnScope, judged: &Judgement) -> Result<TaskStart, L
 fn definition_of(scope: &TurnScope, task: &SubagentTask) -> Result<AgentDefinition, LocalizedText> {
     let named = task.agent.as_deref().unwrap_or(GENERAL);
     let found = scope.context.extensions.agent(named);
-    found.cloned().map_err(|error| error.localized())
+    let mut definition = found.cloned().map_err(|error| error.localized())?;
+    if !task.tools.is_empty() {
+        let restriction = |tools| ToolRestriction { skill: String::new(), tools };
+        let known: Vec<&str> = scope.context.tools.iter().map(|tool| tool.spec().name).collect();
+        if let Some(name) = restriction(task.tools.clone()).unknown_tool(&known) {
+            let unknown = phrases::UNKNOWN_TOOL.with("name", name);
+            return Err(unknown.with("known", known.join(", ")));
+        }
+        let own = definition.tools.take().map(restriction);
+        definition.tools = Some(task.tools.clone());
+        definition.tools = SubagentBounds::new(&definition, own.as_ref()).tools.map(|it| it.tools);
+    }
+    definition.mode = match (definition.mode, task.mode) {
+        (Some(own), Some(asked)) => Some(own.narrower(asked)),
+        (own, asked) => own.or(asked),
+    };
+    Ok(definition)
+}
+
+/// Runs the task of a script, which counts the tokens of the answers itself.
+pub(super) async fn run_for_script(
+    scope: &mut TurnScope,
+    step: ClearedStep,
+) -> (Observation, Usage) {
+    let before = std::mem::take(&mut scope.account.extra);
+    let observation = run_task(scope, step).await;
+    (observation, std::mem::replace(&mut scope.account.extra, before))
 }
 
 /// A subagent before it runs: its turn, and what passes on what happens in it.

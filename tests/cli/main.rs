@@ -45,6 +45,7 @@ mod provider_search;
 #[cfg(unix)]
 mod replay;
 mod run_command;
+mod script_files;
 mod script_help;
 mod script_lsp;
 #[cfg(target_os = "linux")]

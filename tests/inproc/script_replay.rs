@@ -192,11 +192,15 @@ impl ScriptHost for ReplayHost {
                 }
                 StepAction::Exec { program, .. } if program == "fail" => {
                     let [stdout, stderr] = ["1 failed\n", "why\n"].map(str::to_owned);
-                    let output = ProgramOutput { code: Some(3), stdout, stderr, note: None };
+                    let output =
+                        ProgramOutput { code: Some(3), stdout, stderr, ..ProgramOutput::default() };
                     Err(StepError::Exited("exec".to_owned(), Box::new(output)))
                 }
                 StepAction::Exec { program, args } => {
                     Ok(ProgramOutput::of_text(format!("ran {program} {}", args.join(" "))))
+                }
+                StepAction::Tool { name, input } if name == "task" => {
+                    Ok(ProgramOutput::of_text(input.to_string()))
                 }
                 StepAction::Tool { name, .. } if name == "file.write" => {
                     Ok(ProgramOutput::default())

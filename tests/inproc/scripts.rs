@@ -285,6 +285,8 @@ const REPORTED: &[&str] = &[
     "Conditions are expressions, 1 (ISDK-160)",
     "Conditions are expressions, 2 (ISDK-160)",
     "Conditions are expressions, 3 (ISDK-160)",
+    "Ret without a value returns the last result",
+    "Ret with an empty value returns null",
 ];
 
 #[test]

@@ -8,11 +8,12 @@ use avocet::extensions::SearchPath;
 use avocet::i18n::Lang;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
-    AgentRequest, ApprovalMode, Decision, Event, Observation, Op, Outcome, Question, QuestionOp,
-    Report, SessionOp, SubagentInfo, TurnOp, TurnOutcome,
+    AgentRequest, ApprovalMode, Decision, Event, ExtensionKind, Observation, Op, Outcome, Question,
+    QuestionOp, Report, SessionOp, SubagentInfo, TurnOp, TurnOutcome,
 };
 use avocet::session::SessionConfig;
 use avocet::session::extensions::ExtensionCache;
+use avocet::session::script_places::ScriptPlaces;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt, StreamExt};
 use serde_json::json;
@@ -472,4 +473,87 @@ async fn an_agent_in_the_background_that_the_user_stops_starts_nothing() {
 
 fn is_end_of_agent(event: &Event) -> bool {
     matches!(event, Event::Subagent { happened, .. } if matches!(**happened, Event::TurnEnded { .. }))
+}
+
+/// The session also knows these scripts.
+fn with_scripts(config: &mut SessionConfig, files: &[(&str, &str)]) {
+    with_files(config);
+    let folder = config.security.place.cwd.join("scripts");
+    std::fs::create_dir(&folder).unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+    let extensions = std::mem::replace(&mut config.extensions, ExtensionCache::empty());
+    config.extensions = extensions.with_scripts(Arc::new(move |_| ScriptPlaces {
+        folders: vec![folder.clone()],
+        trusted: vec![folder.clone()],
+        ..ScriptPlaces::default()
+    }));
+}
+
+async fn run(talk: &mut Conversation, script: &str) {
+    let (script, args) = (script.to_owned(), String::new());
+    talk.client.send(Op::Turn(TurnOp::RunScript { script, args })).await;
+}
+
+#[tokio::test]
+async fn a_script_hands_a_task_to_the_agent_which_asks_for_its_own_steps() {
+    let script = "$agent: {task: Write it, tools: [file.write]}\n$print: \"?=LatestResult\"\n";
+    let write = tool("file.write", json!({ "path": "a.txt", "content": "x\n" }));
+    let mut talk = start(&[&*cmd("ls", &[]), &write, &chat("Written.")], |config| {
+        with_scripts(config, &[("go.ai.yaml", script)]);
+    });
+    run(&mut talk, "go").await;
+    let (ask, question) = talk.client.next_question().await;
+    let Question::Step(asked) = question else { panic!("{question:?}") };
+    assert_eq!(asked.agent.as_deref(), Some("general"));
+    talk.client.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
+    let events = talk.client.until_it_ends().await;
+    let steps = observations(&events);
+    let [seen] = &steps[..] else { panic!("{events:#?}") };
+    assert!(seen.stdout.starts_with("Written.\n\nChanged files:\n- "), "{}", seen.stdout);
+    assert!(talk.folder.path().join("a.txt").exists());
+    let printed = events.iter().any(
+        |event| matches!(event, Event::Replied(reply) if reply.message.starts_with("Written.")),
+    );
+    assert!(printed, "{events:#?}");
+    talk.client.close().await;
+}
+
+#[tokio::test]
+async fn a_script_narrows_the_agent_and_catches_that_it_has_no_such_tool() {
+    let script = "$agent: {task: Look, mode: plan}\n- $try: {$agent: {task: Look, tools: [nosuch]}}\n  catch: {$print: \"?=error.message\"}\n";
+    let mut talk = start(&[&chat("Looked.")], |config| {
+        with_scripts(config, &[("go.ai.yaml", script)]);
+    });
+    run(&mut talk, "go").await;
+    let events = talk.client.until_it_ends().await;
+    let [info] = started(&events)[..] else { panic!("{events:#?}") };
+    assert_eq!((info.name.as_str(), info.mode), ("general", ApprovalMode::Plan));
+    let caught = events.iter().any(
+        |event| matches!(event, Event::Replied(reply) if reply.message.contains("no tool `nosuch`")),
+    );
+    assert!(caught, "{events:#?}");
+    talk.client.close().await;
+}
+
+#[tokio::test]
+async fn a_script_of_a_folder_of_scripts_is_a_command_and_a_part_of_others_is_none() {
+    let files = [
+        ("greet.ai.yaml", "---\ntitle: Greets\ninput: [{who: {required: true}}]\n---\nuser: hi\n"),
+        ("ana.ai.yaml", "---\ntype: char\nname: Ana\n---\n"),
+        ("torn.ai.yaml", "user: a: b\n"),
+    ];
+    let mut talk = start(&[DONE], |config| with_scripts(config, &files));
+    let catalogue = |event| match event {
+        Event::Catalogue(extensions) => Some(extensions),
+        _ => None,
+    };
+    let extensions = talk.client.next(catalogue).await;
+    let scripts = extensions.of_kind(ExtensionKind::Script);
+    let shown: Vec<(&str, &str, bool)> = scripts
+        .map(|entry| (entry.name.as_str(), entry.hint.as_str(), entry.can_be_typed()))
+        .collect();
+    assert_eq!(shown, [("greet", "<who>", true), ("torn", "", true)]);
+    talk.client.close().await;
 }

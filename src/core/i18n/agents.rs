@@ -6,6 +6,8 @@ words! { "agents":
     ABOUT_TOOL: "Hands a task to an agent with a context of its own", "把任务交给拥有独立上下文的智能体";
     HANDS_ON: "Hands a task to an agent; each of its steps is judged like any other.", "把任务交给智能体；它的每一步都会照常评估。";
     NOT_HERE: "No task can be handed on here.", "此处不能派出任务。";
+    UNKNOWN_TOOL: "An agent has no tool `{name}`. Available: {known}.", "智能体没有工具 `{name}`。可用：{known}。";
+    UNKNOWN_MODE: "`{name}` is no mode: plan, ask, edits or auto.", "`{name}` 不是模式：可用 plan、ask、edits 或 auto。";
     BROKE: "The agent broke off, which is a fault of Avocet: {why}", "智能体中断，这是 Avocet 的故障：{why}";
     STOPPED: "The user stopped the agent `{name}`.", "用户停止了智能体 `{name}`。";
     INTERRUPTED: "The agent `{name}` was interrupted.", "智能体 `{name}` 被中断。";

@@ -164,6 +164,8 @@ words! { "commands":
     HELP_FROM: "from", "来源";
     OWN_COMMANDS: "Your commands", "自定义命令";
     SKILLS: "Skills", "技能";
+    SCRIPTS: "Scripts", "脚本";
+    HELP_ABOUT_SCRIPT: "The script /{name}", "脚本 /{name}";
     SERVER_PROMPTS: "Prompts of MCP servers", "MCP 服务器的提示";
     UNUSABLE: "Unusable", "无法使用";
     AND_MORE: "… and {n} more", "……另有 {n} 项";

@@ -24,6 +24,7 @@ words! { "library":
     SHADOWED_BUILT_IN: "a built-in command has the same name", "与内置命令同名";
     SHADOWED_NAME: "`/{name}` is a built-in command, so the file of that name is not used. Rename the file.", "`/{name}` 是内置命令，因此同名文件未被使用。请换一个名称。";
     SKILL_BEHIND_COMMAND: "typing `/` and this name runs a command; the model can still use the skill", "输入 `/` 加此名称会运行同名命令；模型仍可使用该技能";
+    SCRIPT_BEHIND_COMMAND: "a command or skill has the same name; `/run` runs the script", "与某个命令或技能同名；可用 `/run` 运行该脚本";
     REFUSED: "refused: {why}", "已拒绝：{why}";
 
     // Unknown and unusable names.

@@ -17,6 +17,16 @@ words! { "script_help":
     IF: "Runs `then` if a condition is true, otherwise `else`.", "条件为真时执行 `then`，否则执行 `else`。";
     FOR: "Repeats `do` for a list, a map, a number or a range such as `2..5`; in it are `value` and `index`, or the names of `as`.", "对列表、映射、数字或 `2..5` 这样的范围重复 `do`；其中有 `value` 和 `index`，或 `as` 给出的名称。";
     WHILE: "Repeats `do` while a condition is true.", "条件为真时重复 `do`。";
+    CHECKED: "scripts: {scripts}, errors: {errors}, warnings: {warnings}", "{scripts} 个脚本：{errors} 个错误，{warnings} 个警告";
+    TESTED: "tests passed: {passed} of {all}", "{all} 个测试通过了 {passed} 个";
+    TEST_PASSED: "passed: {name}", "通过：{name}";
+    TEST_FAILED: "failed: {name}: {why}", "失败：{name}：{why}";
+    NO_TESTS: "There is no test: replies stand beside a script, as `NAME.replies.json`.", "没有测试：模拟回复放在脚本旁边，文件名为 `名称.replies.json`。";
+    TEST_FILE: "The tests in {file} cannot be read: {why}", "无法读取 {file} 中的测试：{why}";
+    TEST_WANTED: "{what} should be {wanted}, but is {got}", "{what} 应为 {wanted}，实际为 {got}";
+    TEST_REPLIES_LEFT: "replies that were not used: {n}", "有 {n} 条回复未被使用";
+    TEST_NOTHING_LEFT: "the test has no further {kind}", "测试中没有更多的 {kind}";
+    TRY: "Runs a block. If it fails, it is run again up to `retry` times, and then `catch` instead, which has `error.message` and of a program `error.code`, `error.stdout` and `error.stderr`.", "执行一个代码块。失败时最多重试 `retry` 次，仍失败则执行 `catch`；其中有 `error.message`，程序出错时还有 `error.code`、`error.stdout` 和 `error.stderr`。";
     MATCH: "Runs the first case that fits: a value, a list, a range, a regular expression; `_` is any other.", "执行第一个匹配的分支：值、列表、范围、正则表达式；`_` 表示其他情况。";
     ON: "Calls a function at an event.", "在事件发生时调用函数。";
     ONCE: "The same as `$on`, for the first time only.", "与 `$on` 相同，但只执行一次。";
@@ -34,6 +44,7 @@ words! { "script_help":
     REPLACE_MESSAGE: "Replaces a message, by default the last.", "替换一条消息，默认为最后一条。";
     GET_MESSAGES: "Returns the messages as a list.", "以列表返回消息。";
     EXEC: "Runs another script, or a program as a step.", "运行另一个脚本，或作为步骤运行程序。";
+    AGENT: "Gives the agent a task, as a turn with a context of its own; the value is its last message. `tools` and `mode` narrow what it may do, and `agent` names its definition.", "把任务交给智能体，作为拥有独立上下文的一轮；值是它的最后一条消息。`tools` 和 `mode` 限制它可做的事，`agent` 指定其定义。";
     PIPE: "Passes the last result to a function or a script; `$|name` for short.", "把最近的结果传给函数或脚本；可简写为 `$|name`。";
     READY: "Does nothing; older scripts wait with it.", "不做任何事；旧脚本用它等待。";
     REMEMBER: "Stores a value beyond the run; `pack://id` reads it.", "跨运行保存一个值；用 `pack://id` 读取。";

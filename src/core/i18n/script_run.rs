@@ -16,6 +16,7 @@ words! { "script_run":
     // Finding and checking.
     NO_SCRIPT_FILE: "`{name}` is a file but no script: the name of a script ends in `.ai.yaml` or `.ai.yml`.", "`{name}` 是文件但不是脚本：脚本的文件名须以 `.ai.yaml` 或 `.ai.yml` 结尾。";
     NO_SCRIPT: "There is no script `{name}`: not next to the script, in the folders given with `-s`, or among the built-in ones.", "找不到脚本 `{name}`：脚本所在目录、`-s` 指定的目录和内置脚本中都没有。";
+    NO_SCRIPT_NEAR: "There is no script `{name}`. Did you mean `{near}`?", "没有脚本 `{name}`。是否想写 `{near}`？";
     NO_SCRIPT_HERE: "There is no script `{name}`: not in the working folder, next to the calling script, in `.avocet/scripts` of a trusted folder, among your own scripts, or among the built-in ones.", "找不到脚本 `{name}`：工作目录、调用它的脚本所在目录、受信任目录的 `.avocet/scripts`、你自己的脚本和内置脚本中都没有。";
     NO_FILE: "There is no file `{name}` next to the script.", "脚本所在目录中没有文件 `{name}`。";
     NO_TYPE: "`type: {name}` does not match a script. Write the type script, or add its folder with `-s`.", "`type: {name}` 没有对应的脚本。请编写该类型脚本，或用 `-s` 加上它所在的目录。";
@@ -117,6 +118,16 @@ words! { "script_run":
     ON_NEEDS: "`$on` needs an `event` and a `callback`.", "`$on` 需要 `event` 和 `callback`。";
     EXEC_NEEDS: "`$exec` needs the `id` of a script.", "`$exec` 需要脚本的 `id`。";
     EXEC_PROGRAM: "The tool `exec` needs a `program`.", "工具 `exec` 需要 `program`。";
+    TRY_NEEDS: "`$try` needs a block, and `catch` or `retry` beside it.", "`$try` 需要一个代码块，以及与它并列的 `catch` 或 `retry`。";
+    TRIED_AGAIN: "Tried again: {why}", "已重试：{why}";
+    AGENT_NEEDS: "`$agent` needs a `task`.", "`$agent` 需要 `task`。";
+    AGENT_FAILED: "The agent did not finish its task; the reason is above.", "智能体没有完成任务，原因见上文。";
+    ARG_COLON: "`{text}` is one text here; a named argument is written `{name}=…`.", "此处的 `{text}` 是一整段文本；具名参数写作 `{name}=…`。";
+    INPUT_SCHEMA: "`input` lists the inputs themselves and is not a schema: move what is under `properties` up to `input`.", "`input` 直接列出各个输入，不是模式：请把 `properties` 下的内容移到 `input` 下。";
+    PRINTED_AS_IS: "`{{{{…}}}}` is printed as it is here. Begin the text with `#` to fill it in.", "此处的 `{{{{…}}}}` 会原样输出；文本以 `#` 开头才会填入值。";
+    OUTPUT_EXAMPLE: "`output` is an example, not a schema: describe each value by a map with a `type`.", "`output` 是示例而不是模式：请用含 `type` 的映射描述每个值。";
+    UNREACHED: "Nothing below `${name}` is run.", "`${name}` 之后的内容不会执行。";
+    NO_AGENT: "Within the turn of an agent, no other agent begins.", "在智能体的一轮中不能再启动另一个智能体。";
     FILE_NEEDS: "A `path` is missing.", "缺少 `path`。";
     URL_NEEDS: "A `url` is missing.", "缺少 `url`。";
     NO_URL: "`{url}` is not an address that begins with http:// or https://.", "`{url}` 不是以 http:// 或 https:// 开头的地址。";
@@ -157,7 +168,7 @@ words! { "script_run":
 
     // Questions to the user.
     INPUT_OPEN: "{script} asks for an input.", "{script} 需要输入。";
-    INPUT_NO_ANSWER: "`{text}` was not answered, or there is no user to ask. Pass the value as an argument.", "`{text}` 没有得到回答：没有可询问的用户，或用户未作答。请改为通过参数传入。";
+    INPUT_NO_ANSWER: "`{text}` was not answered, or there is no user to ask. A value for the command line needs an `input` in the head of the script.", "`{text}` 没有得到回答：没有可询问的用户，或用户未作答。要从命令行传入值，需在脚本头部用 `input` 声明输入。";
     INPUT_DESCRIBED: "{name}: {text}", "{name}：{text}";
     INPUT_WRONG: "{text}\n{why}", "{text}\n{why}";
     INPUT_NUMBER: "The answer must be a number.", "回答须为数字。";

@@ -45,6 +45,9 @@ pub struct ScriptDetails {
     /// One line; empty if it has none.
     pub title: String,
     pub inputs: Vec<ScriptInput>,
+    /// It is in a folder of scripts, so its name is a command.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_command: bool,
 }
 
 /// One input of a script.
@@ -101,6 +104,7 @@ pub enum ExtensionKind {
     Skill,
     /// A prompt of an MCP server.
     Prompt,
+    Script,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::limits::DISCORD;
 use super::{LeftOut, MenuOptions, OmissionReason, UMBRELLA, shorten, shown_rows};
@@ -233,6 +233,9 @@ pub fn arguments(row: Option<&CommandRow>, chosen: &[ChosenOption]) -> String {
         return chosen.iter().map(|one| one.value.as_str()).collect::<Vec<_>>().join(" ");
     };
     let shown = typed_options(row, row);
+    if row.origin == RowOrigin::Script {
+        return script_arguments(row, &shown, chosen);
+    }
     let value = |name: &str| chosen.iter().find(|one| one.name == name).map(|one| &one.value);
     // A template separates its arguments by spaces and quotes.
     let are_words = row.origin != RowOrigin::BuiltIn && row.options.len() > 1;
@@ -261,6 +264,16 @@ pub fn arguments(row: Option<&CommandRow>, chosen: &[ChosenOption]) -> String {
     });
     words.extend(others);
     words.join(" ")
+}
+
+/// The inputs of a script by their names.
+fn script_arguments(row: &CommandRow, shown: &[DiscordOption], chosen: &[ChosenOption]) -> String {
+    let pairs = shown.iter().zip(&row.options).filter_map(|(option, of_row)| {
+        let one = chosen.iter().find(|one| one.name == option.name)?;
+        Some((of_row.name.clone(), Value::from(one.value.as_str())))
+    });
+    let inputs: Map<String, Value> = pairs.collect();
+    if inputs.is_empty() { String::new() } else { Value::Object(inputs).to_string() }
 }
 
 /// The values of the user's own option that contain what is typed.

@@ -35,7 +35,7 @@ pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>) -> TelegramMenu {
     for shown in named {
         let most = match shown.row.origin {
             RowOrigin::BuiltIn => TELEGRAM.description,
-            RowOrigin::Command | RowOrigin::Skill => OWN_DESCRIPTION,
+            RowOrigin::Command | RowOrigin::Skill | RowOrigin::Script => OWN_DESCRIPTION,
         };
         let description = shorten(&shown.row.about, most);
         let command = TelegramCommand { command: shown.name, description };

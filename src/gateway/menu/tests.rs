@@ -244,6 +244,24 @@ fn the_registry_itself_fits_every_menu_in_both_languages() {
 }
 
 #[test]
+fn the_inputs_of_a_script_are_options_and_come_back_by_their_names() {
+    let option = |name: &str, is_required| CommandRowArgument {
+        name: name.to_owned(),
+        is_required,
+        ..CommandRowArgument::default()
+    };
+    let options = vec![option("text", true), option("Ziel", false)];
+    let row = CommandRow { origin: RowOrigin::Script, options, ..own("tr") };
+    let menu = telegram::menu(std::slice::from_ref(&row), NOTHING);
+    assert!(menu.commands.iter().any(|one| one.command == "tr"), "it asks for what is missing");
+    let chosen = |name: &str, value: &str| ChosenOption { name: name.into(), value: value.into() };
+    let line = |all: &[ChosenOption]| discord::arguments(Some(&row), all);
+    assert_eq!(line(&[]), "");
+    let both = [chosen("ziel", "zh"), chosen("text", "a \"b\"")];
+    assert_eq!(line(&both), r#"{"text":"a \"b\"","Ziel":"zh"}"#);
+}
+
+#[test]
 fn a_setting_that_is_true_puts_its_command_into_the_menus() {
     let rows = rows(&Extensions::default(), Lang::En);
     let open = MenuOptions { open: &["display.tool_progress_command"], first: &[] };

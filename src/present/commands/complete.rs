@@ -60,7 +60,7 @@ pub fn complete(cx: &CommandContext<'_>, line: &str) -> Vec<Candidate> {
                 values(cx, command, name, args.trim_start())
             }
             Some(_) => Vec::new(),
-            None => prompt_arguments(cx, name, args),
+            None => own_arguments(cx, name, args),
         },
     }
 }
@@ -108,6 +108,15 @@ fn name_candidate<'a>(
     let is_certain = !typed.is_empty() && rank <= Rank::Prefix;
     let text = format!("/{name}");
     Some((rank, Candidate { text, hint, about: Some(about), alias, is_certain }))
+}
+
+/// Completes the inputs of a script that is a command, or the arguments of a prompt.
+fn own_arguments(cx: &CommandContext<'_>, name: &str, typed: &str) -> Vec<Candidate> {
+    let entry = cx.extensions.find(name).filter(|entry| entry.kind == ExtensionKind::Script);
+    match entry {
+        Some(entry) => script_inputs(cx, &format!("/{name}"), &entry.name, typed.trim_start()),
+        None => prompt_arguments(cx, name, typed),
+    }
 }
 
 /// Completes the names of the arguments of an MCP server's prompt: `focus=`.
@@ -170,7 +179,7 @@ pub fn typed_argument(cx: &CommandContext<'_>, line: &str) -> Option<TypedArgume
 
 /// Completes the inputs of a script while its arguments are typed: `{name: …, ` and the next one,
 /// and after a name the values it accepts.
-fn script_inputs(cx: &CommandContext<'_>, name: &str, script: &str, typed: &str) -> Vec<Candidate> {
+fn script_inputs(cx: &CommandContext<'_>, head: &str, script: &str, typed: &str) -> Vec<Candidate> {
     let known = cx.extensions.script_details.iter().find(|known| known.name == script);
     let Some(details) = known else { return Vec::new() };
     let (before, partial) = match typed.rfind(['{', ',']) {
@@ -187,7 +196,7 @@ fn script_inputs(cx: &CommandContext<'_>, name: &str, script: &str, typed: &str)
     }
     let space = if before.ends_with(',') { " " } else { "" };
     let candidate = |rest: String, value: Option<PhraseValue>| Candidate {
-        text: format!("/{name} {script} {before}{space}{rest}"),
+        text: format!("{head} {before}{space}{rest}"),
         hint: String::new(),
         about: value,
         alias: None,
@@ -243,7 +252,7 @@ fn values(
     if first == OptionValues::From(ValueSource::Scripts)
         && let Some((script, rest)) = typed.split_once(char::is_whitespace)
     {
-        return script_inputs(cx, name, script, rest.trim_start());
+        return script_inputs(cx, &format!("/{name} {script}"), script, rest.trim_start());
     }
     let mut values: Vec<String> = match first {
         OptionValues::Text | OptionValues::Named(_) => return Vec::new(),

@@ -42,6 +42,16 @@ pub(super) fn find<'c>(
     }))
 }
 
+/// Runs a script, or lets the session expand the file of a command or skill.
+pub(super) fn run(extension: &Extension, args: &str) -> CommandOutcome {
+    match extension.kind {
+        ExtensionKind::Script => {
+            CommandOutcome::Send(run_op(&format!("{} {args}", extension.name)))
+        }
+        _ => invoke(&extension.name, args),
+    }
+}
+
 /// The session expands it from its file.
 pub(super) fn invoke(name: &str, args: &str) -> CommandOutcome {
     let name = name.to_owned();
@@ -91,6 +101,7 @@ pub fn sections(
     let sections = [
         (w::OWN_COMMANDS, rows(ExtensionKind::Command)),
         (w::SKILLS, rows(ExtensionKind::Skill)),
+        (w::SCRIPTS, rows(ExtensionKind::Script)),
         (w::SERVER_PROMPTS, rows(ExtensionKind::Prompt)),
         (w::UNUSABLE, capped(unusable.chain(bots).collect())),
     ];
@@ -118,6 +129,7 @@ pub(super) fn help(
     let (title, category) = match entry.kind {
         ExtensionKind::Command => (w::HELP_ABOUT, w::OWN_COMMANDS),
         ExtensionKind::Skill => (w::HELP_ABOUT_SKILL, w::SKILLS),
+        ExtensionKind::Script => (w::HELP_ABOUT_SCRIPT, w::SCRIPTS),
         ExtensionKind::Prompt => (w::HELP_ABOUT, w::SERVER_PROMPTS),
     };
     let mut rows =

@@ -9,7 +9,7 @@ use super::{
 };
 use avocet_core::i18n::{LocalizedText, commands as w};
 use avocet_core::protocol::{
-    CommandTraits, Extension, Extensions, Notice, NoticeLevel, ServerPromptCall,
+    CommandTraits, Extension, ExtensionKind, Extensions, Notice, NoticeLevel, ServerPromptCall,
 };
 
 /// The row for a name or alias, with or without its slash; names take precedence over aliases.
@@ -98,15 +98,16 @@ fn dispatch_custom(
     if !reach.covers(cx.surface) {
         return out_of_reach(&extension.name, reach);
     }
-    let missing = arguments.first().filter(|first| first.is_required && args.is_empty());
+    // A script asks for its inputs itself.
+    let is_script = extension.kind == ExtensionKind::Script;
+    let missing = arguments.first().filter(|it| it.is_required && args.is_empty() && !is_script);
     if let Some(first) = missing {
         let what = format!("<{}>", first.name);
         let say = w::MISSING.with("name", extension.name.as_str()).with("what", what);
         let usage = w::USAGE.with("usage", custom::usage(extension));
         return CommandOutcome::Say(Notice::error(say).with_hint(usage));
     }
-    while_busy(*busy, cx, &extension.name, line)
-        .unwrap_or_else(|| custom::invoke(&extension.name, args))
+    while_busy(*busy, cx, &extension.name, line).unwrap_or_else(|| custom::run(extension, args))
 }
 
 /// What happens instead while a turn runs; `None`: the command runs.

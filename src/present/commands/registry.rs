@@ -31,6 +31,7 @@ pub enum RowOrigin {
     BuiltIn,
     Command,
     Skill,
+    Script,
 }
 
 /// An argument of a command.
@@ -48,9 +49,10 @@ pub struct CommandRowArgument {
 }
 
 impl CommandRow {
-    /// Whether it does nothing without an argument.
+    /// Whether it does nothing without an argument. A script asks for those that are missing.
     pub fn needs_argument(&self) -> bool {
-        self.options.first().is_some_and(|option| option.is_required)
+        self.origin != RowOrigin::Script
+            && self.options.first().is_some_and(|option| option.is_required)
     }
 
     /// The name and the aliases.
@@ -124,6 +126,7 @@ fn own_row(extension: &Extension, lang: Lang) -> CommandRow {
     let (origin, kind) = match extension.kind {
         ExtensionKind::Command => (RowOrigin::Command, w::OWN_COMMANDS),
         ExtensionKind::Skill => (RowOrigin::Skill, w::SKILLS),
+        ExtensionKind::Script => (RowOrigin::Script, w::SCRIPTS),
         ExtensionKind::Prompt => (RowOrigin::Command, w::SERVER_PROMPTS),
     };
     let about = match extension.about.as_str() {

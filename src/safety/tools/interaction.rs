@@ -10,7 +10,7 @@ use crate::findings::Findings;
 use crate::spec::JudgeContext;
 use avocet_core::i18n::{agents, safety as phrases};
 use avocet_core::protocol::reply;
-use avocet_core::protocol::{Effect, PlanItem, PlanState, Tier};
+use avocet_core::protocol::{ApprovalMode, Effect, PlanItem, PlanState, Tier};
 use avocet_core::text::{cut, one_line};
 
 const QUESTION: Names = &["question", "text", "message", "prompt"];
@@ -61,6 +61,10 @@ pub struct SubagentTask {
     pub background: bool,
     /// It works in a worktree of its own.
     pub worktree: bool,
+    /// Empty: all that its definition has.
+    pub tools: Vec<String>,
+    /// The widest mode.
+    pub mode: Option<ApprovalMode>,
 }
 
 /// The tool that hands a task to a subagent.
@@ -128,8 +132,20 @@ pub fn task(input: &InputFields<'_>, _: &JudgeContext<'_>, findings: &mut Findin
     let background = input.flag(BACKGROUND)?;
     let is_isolated = input.optional_text(ISOLATION)? == Some("worktree");
     let worktree = input.flag(WORKTREE)? || is_isolated;
+    let mode = input.optional_text(&["mode"])?.map(|name| {
+        let unknown = || InputError::of_form(agents::UNKNOWN_MODE.with("name", cut(name, SHORT)));
+        ApprovalMode::parse(name).ok_or_else(unknown)
+    });
     findings.add(SUBAGENT_TOOL, Tier::L0, agents::HANDS_ON, None, &[]);
-    Ok(ToolTask::Subagent(SubagentTask { description, prompt, agent, background, worktree }))
+    Ok(ToolTask::Subagent(SubagentTask {
+        description,
+        prompt,
+        agent,
+        background,
+        worktree,
+        tools: input.texts(&["tools"])?,
+        mode: mode.transpose()?,
+    }))
 }
 
 pub fn plan(input: &InputFields<'_>, _: &JudgeContext<'_>, findings: &mut Findings) -> TaskResult {

@@ -9,6 +9,7 @@ use super::fault_log::FaultLog;
 use super::keys::near_name;
 use super::names::{GIVEN, KnownNames, called_in_source};
 use super::near::with_near;
+use super::slips::check_colons;
 use crate::directive;
 use crate::error::{SourcePosition, quoted};
 use crate::manifest::input::{self, ScriptArgs};
@@ -39,11 +40,17 @@ impl Checker<'_> {
     }
 
     pub(super) fn check_function(&mut self, name: &str) {
-        if directive::find(name).is_none() && !self.names.has_function(name) {
-            let own = self.names.functions.iter().map(String::as_str);
-            let what = directive::unknown_name_text(name, own);
-            self.faults.add(what);
+        if directive::find(name).is_some() || self.names.has_function(name) {
+            return;
         }
+        let own = self.names.functions.iter().map(String::as_str);
+        let what = if self.names.faults.is_empty() {
+            directive::unknown_name_text(name, own)
+        } else {
+            // It may be of the import that cannot be read: any advice would be wrong.
+            phrases::NO_DIRECTIVE.with("name", quoted(name))
+        };
+        self.faults.add(what);
     }
 
     /// The arguments in the brackets of `$if(…)`, `$for(…)`, `$on(…)`, `$exec(…)`.
@@ -65,6 +72,7 @@ impl Checker<'_> {
 
     pub(super) fn check_script_call(&mut self, call: &CallExpr, is_chained: bool) {
         check_bare_arguments(call, &self.names, &mut self.faults);
+        check_colons(call, &mut self.faults);
         let Some(shape) = self.check_script(&call.name) else { return };
         let is_literal =
             |arg: &Arg| arg.expr.starts_with(|c: char| c == '"' || c == '\'' || c.is_ascii_digit());

@@ -43,6 +43,15 @@ impl Checker<'_> {
         self.check_cases(&all);
     }
 
+    /// The block of `$try`, which does nothing without `catch` or `retry`.
+    pub(super) fn check_try(&mut self, value: &ScriptValue, pairs: &[(ScriptValue, ScriptValue)]) {
+        let keys = ["catch", "retry", "$catch", "$retry"];
+        if !pairs.iter().any(|(key, _)| key.as_text().is_some_and(|key| keys.contains(&key))) {
+            self.faults.add(phrases::TRY_NEEDS);
+        }
+        self.check_block(value);
+    }
+
     /// The variables that `$get` names.
     pub(super) fn check_read_names(&mut self, value: &ScriptValue) {
         for (name, place) in named_entries(value) {

@@ -202,6 +202,10 @@ impl KeyFaults {
     }
 
     fn check_inputs(&mut self, value: &ScriptValue) {
+        let is_object = value.get("type").is_some_and(|kind| kind.as_text() == Some("object"));
+        if is_object && value.get("properties").is_some_and(|it| !it.pairs().is_empty()) {
+            return self.add(value.position, phrases::INPUT_SCHEMA);
+        }
         let pairs: Vec<(&ScriptValue, Option<&ScriptValue>)> = each(value)
             .flat_map(|item| match &item.tree {
                 Tree::Map(pairs) => pairs.iter().map(|(key, about)| (key, Some(about))).collect(),

@@ -12,7 +12,7 @@ use super::source::{ScriptLibrary, ScriptSource};
 use super::syntax::{ScriptValue, Tree, parse_separator};
 use super::template::{Format, TemplateCompiler};
 use super::text::args::{self, CallExpr};
-use avocet_core::i18n::script_run as phrases;
+use avocet_core::i18n::{Phrase, script_run as phrases};
 use code::CheckedCode;
 use directive_keys::{check_directive_keys, check_loop, check_system_parts, check_target_keys};
 use doubled::{check_doubled_functions, check_doubled_keys};
@@ -23,6 +23,7 @@ pub use names::{GIVEN, KnownNames};
 use place::SourceText;
 use role_names::{check_addressees, check_role};
 use settings::setting_faults;
+use slips::{check_bare, check_reached, check_value};
 
 mod calls;
 mod code;
@@ -39,8 +40,50 @@ pub mod near;
 mod place;
 mod role_names;
 pub mod settings;
+mod slips;
 mod texts;
 mod values;
+
+/// How bad a fault is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScriptFaultSeverity {
+    Error,
+    /// The script runs, but perhaps not as it is meant.
+    Warning,
+}
+
+impl ScriptFaultSeverity {
+    pub fn name(self) -> &'static str {
+        match self {
+            ScriptFaultSeverity::Error => "error",
+            ScriptFaultSeverity::Warning => "warning",
+        }
+    }
+}
+
+/// The faults of scripts that may well be right. One with a name that is near is a slip.
+const WARNINGS: &[Phrase] = &[
+    phrases::VARIABLE_NOT_SET,
+    phrases::NAME_NOT_SET,
+    phrases::SETTING_TWICE,
+    phrases::KEY_UNKNOWN,
+    phrases::KEY_TWICE,
+    phrases::FUNCTION_TWICE,
+    phrases::FUNCTION_SHADOWS,
+    phrases::MARK_BROKEN,
+    phrases::EVENT_UNKNOWN,
+    phrases::PRINTED_AS_IS,
+    phrases::OUTPUT_EXAMPLE,
+    phrases::UNREACHED,
+];
+
+pub fn severity(fault: &LocatedError) -> ScriptFaultSeverity {
+    if WARNINGS.contains(&fault.message.phrase()) {
+        ScriptFaultSeverity::Warning
+    } else {
+        ScriptFaultSeverity::Error
+    }
+}
 
 /// Maximum number of faults that are reported.
 const MAX_FAULTS: usize = 200;
@@ -125,7 +168,9 @@ async fn manifest_faults(
     checker.check_declared_events();
     checker.check_declared_messages();
     checker.code.add_functions(&manifest.front_matter);
-    for item in manifest.body.iter().filter(|item| *item.file == *manifest.origin.file) {
+    let own = || manifest.body.iter().filter(|item| *item.file == *manifest.origin.file);
+    check_reached(own().map(|item| &item.node), &checker.names, &mut checker.faults);
+    for item in own() {
         checker.check_instruction(&item.node);
         checker.code.add_functions(&item.node);
     }
@@ -170,10 +215,14 @@ impl Checker<'_> {
     fn check_links(&mut self) {
         let front = &self.manifest.front_matter;
         let inside = front.get("character").and_then(|node| node.get("roles"));
-        for (_, script) in front.get("roles").or(inside).map_or(&[][..], ScriptValue::pairs) {
+        for (role, script) in front.get("roles").or(inside).map_or(&[][..], ScriptValue::pairs) {
             self.faults.place = script.position;
-            if let Some(name) = script.as_text() {
-                self.check_script(name);
+            let shape = script.as_text().and_then(|name| self.check_script(name));
+            if let (Some(shape), Some(role)) = (shape, role.key_text())
+                && !(shape.has_type("char") || shape.origin.is_built_in)
+            {
+                let what = phrases::ROLE_NO_CHAR.with("role", quoted(&role));
+                self.faults.add(what.with("file", shape.origin.file.clone()));
             }
         }
         let tools = front.get("tools").cloned();
@@ -209,7 +258,10 @@ impl Checker<'_> {
     /// The instructions of a block: a list, or one of them.
     fn check_block(&mut self, value: &ScriptValue) {
         match &value.tree {
-            Tree::List(items) => items.iter().for_each(|item| self.check_instruction(item)),
+            Tree::List(items) => {
+                check_reached(items.iter(), &self.names, &mut self.faults);
+                items.iter().for_each(|item| self.check_instruction(item));
+            }
             _ => self.check_instruction(value),
         }
     }
@@ -217,6 +269,7 @@ impl Checker<'_> {
     fn check_line(&mut self, text: &str) {
         if let Some(call) = args::parse_call(text).filter(|_| text.starts_with('$')) {
             self.check_call(&call);
+            check_bare(&call, &mut self.faults);
             self.check_call_arguments(&call);
         } else if text.starts_with("->") {
             match args::parse_chain(text) {
@@ -302,12 +355,14 @@ impl Checker<'_> {
         check_directive_keys(call, value, pairs, &self.names, &mut self.faults);
         check_loop(call, value, pairs, &mut self.faults);
         check_target_keys(call, value, &mut self.faults);
+        check_value(call, value, pairs, &mut self.faults);
         match call.name.as_str() {
             "if" | "while" => self.check_condition(call, value, pairs),
             "on" | "once" => return self.check_handler(call, value, pairs),
             "off" | "emit" => return,
             "match" => return self.check_match(call, value, pairs),
             "get" => self.check_read_names(value),
+            "try" => self.check_try(value, pairs),
             "for" => {
                 let items = value.get("items").unwrap_or(value);
                 if let Some(text) = items.as_text().filter(|_| call.args.is_empty()) {
@@ -324,7 +379,7 @@ impl Checker<'_> {
                 }
             }
         }
-        for name in ["then", "else", "do"] {
+        for name in ["then", "else", "do", "catch", "$catch"] {
             if let Some(block) = part(name) {
                 let is_loop = usize::from(name == "do");
                 self.loops += is_loop;

@@ -17,6 +17,9 @@ const MIN_LENGTH: usize = 3;
 /// The key of a message.
 pub(super) fn check_role(manifest: &Manifest, key: &str, faults: &mut FaultLog<'_>) {
     let (name, _) = roles::parse_key(key);
+    if name.is_empty() {
+        faults.add(phrases::NO_ROLE);
+    }
     let own = manifest.roles();
     let own = own.keys().map(String::as_str);
     let known: Vec<&str> = ROLES.into_iter().chain(own).chain([manifest.name()]).collect();

@@ -3,7 +3,7 @@
 
 use serde_json::Map;
 
-use super::keys::{KeyFaults, each, is_dynamic, not_listed};
+use super::keys::{KeyFaults, each, is_dynamic, near_name, not_listed};
 use super::near::with_near;
 use crate::error::quoted;
 use crate::manifest::{DeclaredInput, fit_args, input};
@@ -25,6 +25,22 @@ const LEAST: &[(&str, f64)] = &[
 const SHARES: &[&str] = &["top_p", "min_p"];
 const FORMAT_KEYS: &[&str] =
     &["type", "conversionScope", "schema", "json_schema", "strict", "name", "description"];
+
+/// What a schema is known by.
+const SCHEMA_KEYS: &[&str] = &[
+    "type",
+    "properties",
+    "required",
+    "items",
+    "enum",
+    "const",
+    "$ref",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "additionalProperties",
+    "description",
+];
 
 impl KeyFaults {
     /// The value of a parameter, or of a setting that may be one.
@@ -176,8 +192,31 @@ impl KeyFaults {
     /// Whether `output` can be followed at all: its references, its patterns, its required names.
     pub(super) fn check_schema(&mut self, value: &ScriptValue) {
         self.check_required_names(value);
+        self.check_schema_keys(value);
         if let Some(why) = output::schema_fault(&value.to_value()) {
             self.add(value.position, why.0);
+        }
+    }
+
+    /// An example in the place of a schema, and keys that are nearly those of one.
+    fn check_schema_keys(&mut self, value: &ScriptValue) {
+        let pairs = value.pairs();
+        let has_key = |key: &ScriptValue| SCHEMA_KEYS.iter().any(|it| key.as_text() == Some(it));
+        let is_value =
+            |node: &ScriptValue| !matches!(node.tree, Tree::Map(_) | Tree::List(_) | Tree::Null);
+        if pairs.iter().all(|(key, node)| !has_key(key) && is_value(node)) {
+            if !pairs.is_empty() {
+                self.add(value.position, phrases::OUTPUT_EXAMPLE);
+            }
+            return;
+        }
+        let keys = pairs.iter().map(|(key, _)| key).filter(|key| !has_key(key));
+        for key in keys.filter(|_| value.get("type").is_some()) {
+            let name = key.key_text().unwrap_or_default();
+            if let Some(near) = near_name(&name, SCHEMA_KEYS.iter().copied()) {
+                let what = phrases::KEY_MISSPELT.with("of", "output").with("name", quoted(&name));
+                self.add(key.position, what.with("near", near.to_owned()));
+            }
         }
     }
 

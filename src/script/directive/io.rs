@@ -12,6 +12,7 @@ use super::super::run::arguments::ArgValues;
 use super::super::run::builtin_tools;
 use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::{text_of, texts_of};
+use super::super::settings::AGENT_KEYS;
 use super::super::source;
 use super::memory;
 use avocet_core::i18n::{Localize, script_run as phrases};
@@ -41,6 +42,21 @@ pub async fn exec(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> Ca
         }
     };
     run.call_script(frame, &name, args).await.map(Some)
+}
+
+/// `$agent: {task, tools, mode, agent}` is a turn of the agent, within what the user lets it do.
+pub async fn agent(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    let task = args.get("task").or(args.first()).and_then(Value::as_str);
+    let task = task.filter(|task| !task.trim().is_empty()).ok_or(phrases::AGENT_NEEDS)?;
+    let mut input = args.to_map();
+    input.insert("task".to_owned(), task.into());
+    input.retain(|name, value| AGENT_KEYS.contains(&&**name) && !value.is_null());
+    let permission = frame.step_question(&CallNames::new("agent", []), &input)?;
+    run.limits.count_model_call()?;
+    let action = StepAction::Tool { name: "task".to_owned(), input: Value::Object(input) };
+    let done = run.host.run_step(action, permission).await?;
+    run.limits.add_usage(done.usage);
+    Ok(Some(Value::String(done.stdout)))
 }
 
 /// `$pipe: name` passes the last result to a function.

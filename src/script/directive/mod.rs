@@ -9,6 +9,7 @@ use super::run::frame::{Frame, ScriptRun};
 use avocet_config::suggest;
 use avocet_core::i18n::{LocalizedText, Phrase, script_help as docs, script_run as phrases};
 
+mod attempt;
 mod control;
 mod input;
 mod io;
@@ -133,6 +134,7 @@ pub const TABLE: &[DirectiveSpec] = &[
     lazy!("if", "CONDITION, then:, else:", docs::IF, Flush::Placeholders, control::run_if),
     lazy!("for", "ITEMS, do:, as:", docs::FOR, Flush::Placeholders, control::run_for),
     lazy!("while", "CONDITION, do:", docs::WHILE, Flush::Placeholders, control::run_while),
+    lazy!("try", "BLOCK, catch:, retry:", docs::TRY, Flush::Placeholders, attempt::run_try),
     lazy!("match", "VALUE, \":PATTERN\":", docs::MATCH, Flush::Placeholders, matching::run_match),
     lazy!("on", "{event, callback}", docs::ON, Flush::Placeholders, control::on),
     lazy!("once", "{event, callback}", docs::ONCE, Flush::Placeholders, control::once),
@@ -164,6 +166,7 @@ pub const TABLE: &[DirectiveSpec] = &[
     local("getMessages", "", docs::GET_MESSAGES, Flush::All, messages::get_messages),
     // Other scripts, files and steps.
     eager!("exec", "{id, args}", docs::EXEC, Flush::Placeholders, io::exec),
+    eager!("agent", "{task, tools, mode, agent}", docs::AGENT, Flush::Placeholders, io::agent),
     eager!("pipe", "{name, argument: VALUE}", docs::PIPE, Flush::All, io::pipe),
     local("ready", "", docs::READY, Flush::Nothing, io::ready),
     eager!("remember", "{id, value}", docs::REMEMBER, Flush::All, memory::remember),

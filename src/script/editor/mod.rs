@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::check::{self, KnownNames};
+use super::check::{self, KnownNames, ScriptFaultSeverity};
 use super::error::LocatedError;
 use super::manifest::Manifest;
 use super::source::{
@@ -40,6 +40,7 @@ pub struct EditedScript<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EditorFault {
     pub range: EditorRange,
+    pub severity: ScriptFaultSeverity,
     pub message: LocalizedText,
 }
 
@@ -78,13 +79,19 @@ impl<'a> EditedScript<'a> {
             Err(fault) => vec![fault],
         };
         let own = self.path.display().to_string();
-        let of = |error: LocatedError| match &error.location {
-            Some(at) if at.file == own => {
-                let range = self.lines.range_of(at.position);
-                EditorFault { range, message: error.message }
+        let of = |error: LocatedError| {
+            let severity = check::severity(&error);
+            match &error.location {
+                Some(at) if at.file == own => {
+                    let range = self.lines.range_of(at.position);
+                    EditorFault { range, severity, message: error.message }
+                }
+                // A fault of another file is reported at the beginning, with its place.
+                _ => {
+                    let range = self.lines.range(0, 0, 0);
+                    EditorFault { range, severity, message: error.localized() }
+                }
             }
-            // A fault of another file is reported at the beginning, with its place.
-            _ => EditorFault { range: self.lines.range(0, 0, 0), message: error.localized() },
         };
         faults.into_iter().map(of).collect()
     }

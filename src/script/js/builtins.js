@@ -249,6 +249,18 @@
     readdir: (dir) => host('#listFilenames')({ dir: asText(dir), recursive: false }),
     access: (path) => started('test', ['-e', path]).then(() => undefined),
   };
+  const called = (work) => (...args) => {
+    const callback = args.at(-1);
+    if (typeof callback !== 'function') return work(...args);
+    work(...args.slice(0, -1)).then((value) => callback(null, value), callback);
+  };
+  const { constants: _, ...promises } = files;
+  const fs = { constants, promises: files };
+  for (const [name, work] of Object.entries(promises)) {
+    fs[name] = called(work);
+    fs[name + 'Sync'] = waits(name + 'Sync', 'fs.promises.' + name);
+  }
+  fs.existsSync = waits('existsSync', 'fs.promises.access');
   const util = { promisify: (work) => (...args) => new Promise((resolve, reject) => {
     if (Object.values(child_process).includes(work)) work(...args).then(resolve, reject);
     else work(...args, (error, value) => (error ? reject(error) : resolve(value)));
@@ -257,5 +269,5 @@
   const os = { EOL: '\n', platform: () => platform, type: () => type, tmpdir: () => '/tmp', homedir: () => environment().HOME };
   const process = { platform, argv: [], cwd: () => folder() || '/', get env() { return environment(); } };
   const globals = { setTimeout, clearTimeout, TextEncoder, TextDecoder, structuredClone, crypto, URL, URLSearchParams };
-  return { modules: { path, os, child_process, 'fs/promises': files, util, process }, globals };
+  return { modules: { path, os, child_process, fs, 'fs/promises': files, util, process }, globals };
 })

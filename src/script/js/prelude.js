@@ -384,7 +384,9 @@
 
   // `name(args) {..}`, `function name(args) {..}`, `async (args) {..}`, `(args) => ..`. The source
   // begins on a line of its own, so that its columns stay; `place` subtracts the line above it.
-  function build(source, file) {
+  function build(written, file) {
+    // `import()` of what is here; the name has as many letters, so that columns stay.
+    const source = written.replace(/(?<![.\w$])import(?=\s*\()/g, '_mport');
     const inside = (text) => compileNamed('(function ($dollars) { with ($dollars) { return (' + text + '\n) } })', file)(dollars);
     const head = HEAD.exec(source);
     if (head !== null) {
@@ -415,6 +417,12 @@
   function require(name) {
     const found = builtin[asText(name).replace(/^node:/, '')];
     return found === undefined ? absent(asText(name)) : found;
+  }
+
+  async function imported(name) {
+    const bare = asText(name).replace(/^node:/, '');
+    if (!Object.hasOwn(builtin, bare)) absent(bare)();
+    return { default: builtin[bare], ...builtin[bare] };
   }
 
   // What a file imports and is not here: an error where it is used.
@@ -646,6 +654,7 @@
   const { modules: builtin, globals } = makeBuiltins(host, (count) => new Uint8Array(randomBytes(count)), folder, platform, () => vars.env ?? {});
   const say = Object.freeze({ log, info: log, warn: log, error: log, debug: log });
   Object.defineProperty(globalThis, 'console', { value: say });
+  Object.defineProperty(globalThis, '_mport', { value: imported });
   for (const name of Object.keys(globals)) Object.defineProperty(globalThis, name, { value: globals[name] });
   Object.defineProperty(globalThis, '__require', { value: require });
   Object.defineProperty(globalThis, '__file', {

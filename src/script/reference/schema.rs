@@ -86,7 +86,7 @@ fn instruction() -> Value {
             (format!("${}", row.name), json!({ "description": about }))
         })
         .collect();
-    for block in ["then", "else", "do"] {
+    for block in ["then", "else", "do", "catch"] {
         properties.insert(block.to_owned(), json!({ "$ref": "#/$defs/block" }));
     }
     json!({

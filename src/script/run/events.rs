@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::directive;
-use super::super::error::{Location, ScriptResult};
+use super::super::error::{CallResult, Location, ScriptResult};
 use super::super::js::TaskOutcome;
 use super::super::syntax::{ScriptValue, Tree};
 use super::super::text::args as call_text;
@@ -31,31 +31,31 @@ impl ScriptRun {
         frame: &mut Frame,
         handler: &Handler,
         args: Vec<Value>,
-    ) -> ScriptResult {
+    ) -> CallResult {
         if let Some(expression) = handler.callback.strip_prefix("?=") {
             let expression = self.expressions.read(expression);
             let outcome = Box::pin(evaluate(self, frame, expression.code())).await?;
             match outcome {
                 // A function is what handles the event; any other value was its handling.
-                TaskOutcome::Function(name) => {
-                    Box::pin(call_js(self, frame, &name, args)).await?;
-                }
-                outcome => drop(outcome_value(&handler.callback, outcome)?),
+                TaskOutcome::Function(name) => Box::pin(call_js(self, frame, &name, args)).await,
+                outcome => outcome_value(&handler.callback, outcome),
             }
         } else if let Some(call) = call_text::parse_call(&handler.callback) {
             let passed = ArgValues::from(args);
             match directive::find(&call.name).filter(|_| !frame.imports.has_function(&call.name)) {
-                Some(row) => Box::pin(row.run_with(self, frame, passed)).await?,
-                None => Box::pin(self.call_function(frame, &call.name, passed)).await?,
-            };
+                Some(row) => Box::pin(row.run_with(self, frame, passed)).await,
+                None => Box::pin(self.call_function(frame, &call.name, passed)).await,
+            }
+        } else {
+            Ok(None)
         }
-        Ok(())
     }
 
-    /// Calls every handler of an event.
-    pub async fn emit(&mut self, frame: &mut Frame, event: &str, args: Vec<Value>) -> ScriptResult {
+    /// Calls every handler of an event; the value of the last one that has one.
+    pub async fn emit(&mut self, frame: &mut Frame, event: &str, args: Vec<Value>) -> CallResult {
+        let mut result = None;
         if !frame.has_handler(event) {
-            return Ok(());
+            return Ok(result);
         }
         let heard: Vec<_> = frame.handlers.iter().filter(|it| it.event == event).cloned().collect();
         frame.handlers.retain(|handler| handler.event != event || !handler.once);
@@ -66,9 +66,10 @@ impl ScriptRun {
             self.limits.enter_call(event)?;
             let came = self.call_handler(frame, &handler, all).await;
             self.limits.leave_call();
-            came.map_err(|halt| halt.or_location(file, *position))?;
+            let value = came.map_err(|halt| halt.or_location(file, *position))?;
+            result = value.filter(|value| !value.is_null()).or(result);
         }
-        Ok(())
+        Ok(result)
     }
 }
 

@@ -76,8 +76,8 @@ async fn run_text(
         run.flush_placeholders(frame).await?;
         let value = Box::pin(run.evaluate_or_note(frame, expression)).await?;
         frame.values.latest = match value {
-            // A text with `#` becomes a message.
-            Some(Value::String(said)) if said.starts_with('#') => {
+            // A text with `#` or `!` becomes a message, which is rendered at once.
+            Some(Value::String(said)) if said.starts_with(['#', '!']) => {
                 let message = ScriptValue::text(&said, position);
                 return Box::pin(add_message(run, frame, None, &message)).await;
             }

@@ -86,7 +86,7 @@ pub async fn run(
     library: ScriptLibrary,
     host: Box<dyn ScriptHost>,
 ) -> Result<RunResult, LocatedError> {
-    let source = library.find(&request.script, &request.from)?;
+    let source = library.find_typed(&request.script, &request.from)?;
     let shape = Arc::new(Manifest::load(source, &library)?);
     let limits = RunLimits::new(host.budget());
     let expressions = Expressions::default();

@@ -138,11 +138,15 @@ pub async fn complete(
         }
         tries += 1;
     };
-    let reply = finished_reply(run, partial, plan.as_ref(), shown, cut);
+    let mut reply = finished_reply(run, partial, plan.as_ref(), shown, cut);
     if !is_internal {
         note_incomplete(run, frame, &reply);
     }
-    run.emit(frame, "llm", vec![json!({ "content": reply.text })]).await?;
+    // A handler may give another answer.
+    let given = run.emit(frame, "llm", vec![json!({ "content": reply.text })]).await?;
+    if let Some(Value::String(text)) = given {
+        reply.text = text;
+    }
     Ok(reply)
 }
 
@@ -236,7 +240,7 @@ async fn announce_request(
     let messages = call.messages.iter();
     let messages: Value =
         messages.map(|it| json!({ "role": it.role, "content": it.text() })).collect();
-    run.emit(frame, "llmRequest", vec![messages, params]).await
+    run.emit(frame, "llmRequest", vec![messages, params]).await.map(|_| ())
 }
 
 /// The part of an answer that the user sees while it is generated.

@@ -51,9 +51,15 @@ impl NpmPackage {
 pub fn npm_package(disk: &dyn SourceFiles, from: &Path, name: &str) -> Option<NpmPackage> {
     let is_name = !name.is_empty() && !name.split('/').any(|part| part.is_empty() || part == "..");
     let folders = from.ancestors().filter(|_| is_name).take(MAX_DEPTH);
-    let folder = folders
-        .map(|above| above.join("node_modules").join(name))
-        .find(|folder| !disk.list(folder).is_empty() && disk.is_trusted(folder))?;
+    let mut places = folders.map(|above| above.join("node_modules").join(name));
+    let is_folder = |path: &PathBuf| !disk.list(path).is_empty() && disk.is_trusted(path);
+    let Some(folder) = places.clone().find(is_folder) else {
+        // A file of a package: `lodash/merge`.
+        let is_file = |path: &PathBuf| matches!(disk.read(path), Ok(Some(_)));
+        let main = places.find_map(|path| Some(with_extension(disk, path)).filter(is_file))?;
+        let folder = main.parent()?.to_owned();
+        return disk.is_trusted(&main).then_some(NpmPackage { folder, main });
+    };
     let about = disk.read(&folder.join("package.json")).ok().flatten();
     let about: Value = about.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let exports = about.get("exports");

@@ -63,7 +63,7 @@ impl ToolSchedule {
         };
         Ok(match text("run_mode").as_deref() {
             // Sequential as well, but a model that names all calls at once is not held back.
-            None => ToolSchedule { more_rounds: MAX_ROUNDS, ..mode(MAX_CALLS, 1, 1, ALL) },
+            None => ToolSchedule { more_rounds: MAX_ROUNDS, ..mode(MAX_CALLS, 1, 1, READY) },
             Some("sequential" | "serial") => mode(1, MAX_ROUNDS, 1, ONE),
             Some("parallel") => mode(MAX_CALLS, 1, several, ALL),
             Some("cascaded") => mode(MAX_CALLS, MAX_ROUNDS, 1, READY),

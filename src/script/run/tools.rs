@@ -186,9 +186,11 @@ async fn request_calls(
     results: &Results,
     options: &CallOptions,
 ) -> ScriptResult<Vec<ParsedToolCall>> {
-    let mut sent = question.sent.clone();
-    sent.retain(|message| message.role != Role::System);
-    sent.insert(0, Message::system(tools_prompt(tools, schedule)));
+    let (system, mut sent): (Vec<Message>, Vec<Message>) =
+        question.sent.iter().cloned().partition(|message| message.role == Role::System);
+    let own = system.iter().map(|message| message.text().into_owned());
+    let all: Vec<String> = own.chain([tools_prompt(tools, schedule)]).collect();
+    sent.insert(0, Message::system(all.join("\n\n")));
     if !results.calls.is_empty() {
         sent.extend(results.messages());
     }

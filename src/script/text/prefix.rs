@@ -55,8 +55,10 @@ pub fn parse_prefix(text: &str, position: PrefixPosition) -> (TextPrefix, &str) 
         }
         return edit(rest).unwrap_or((TextPrefix::NoPrefix, text));
     }
-    // Without `#` the brackets are required: `+1 from me` is a message.
-    if position == PrefixPosition::Message && (text.starts_with(":[") || text.starts_with("+[")) {
+    // Without `#`, what follows tells an edit from a text such as `+1 from me` or `:) hello`.
+    let after = text.strip_prefix([':', '+']).and_then(|rest| rest.chars().next());
+    let is_edit = after.is_some_and(|c| c.is_alphabetic() || matches!(c, '[' | '{' | '!'));
+    if position == PrefixPosition::Message && is_edit {
         return edit(text).unwrap_or((TextPrefix::NoPrefix, text));
     }
     (TextPrefix::NoPrefix, text)

@@ -2,6 +2,30 @@
 
 /// Scripts with one planted fault each: where it is, and a part of what is said about it.
 pub const PLANTED: &[(&str, &str, &str)] = &[
+    ("user: hi\n-> translator(target_lang: 'French')\n", "2:1", "target_lang="),
+    ("$set: {n: 1}\n$print: \"n is {{n}}\"\n", "2:9", "printed as it is"),
+    ("---\noutput: {name: \"\", age: 0}\n---\nuser: x\n", "2:9", "example"),
+    (
+        "---\noutput: {type: object, propertys: {a: {type: string}}}\n---\nuser: x\n",
+        "2:24",
+        "`properties`",
+    ),
+    (
+        "---\ninput: {type: object, properties: {a: {type: string}}}\n---\nuser: x\n",
+        "2:8",
+        "not a schema",
+    ),
+    ("$exec: {program: ls, arg: [x]}\n", "1:22", "`arg`"),
+    ("user: x\n$AI: {temprature: 1}\n", "2:7", "`temperature`"),
+    ("- $for: 3\n  as: {vaule: v}\n  do: {$print: 1}\n", "2:8", "`value`"),
+    ("$ret: 1\nuser: x\n", "2:1", "`$ret`"),
+    ("$if\n", "1:1", "`then`"),
+    ("$for\n", "1:1", "`do`"),
+    ("$remember: {value: 1}\n", "1:1", "`id`"),
+    ("- $for: \"1...4\"\n  do: {$print: 1}\n", "1:3", "1...4"),
+    ("\"\": hello\n", "1:1", "no role"),
+    ("- $try: {$print: 1}\n", "1:3", "`$try`"),
+    ("$agent: {task: x, mod: plan}\n", "1:19", "`mode`"),
     ("- $if: \"1\"\n  then:\n    - $nosuch\n", "3:7", "$nosuch"),
     ("user: \"[[@nosuch(1)]]\"\n", "1:7", "nosuch"),
     ("user: \"[[@sumary(1)]]\"\n", "1:7", "Did you mean `summary`"),

@@ -1,9 +1,12 @@
-//! The completion of `/run`.
+//! Scripts as commands, and the completion of `/run`.
 
-use super::super::complete;
+use super::super::{CommandOutcome, complete};
 use super::{CommandFixture, fixture};
-use avocet_core::i18n::Lang;
-use avocet_core::protocol::{Extensions, ScriptDetails, ScriptInput};
+use avocet_core::i18n::{Lang, commands as phrases};
+use avocet_core::protocol::{
+    CommandTraits, Extension, ExtensionKind, ExtensionState, Extensions, Op, ScriptDetails,
+    ScriptInput, TurnOp, WhileBusy,
+};
 
 #[test]
 fn scripts_are_completed_by_their_names_with_their_titles() {
@@ -39,8 +42,8 @@ fn the_inputs_of_a_script_are_completed_after_its_name() {
     };
     let details = ScriptDetails {
         name: "tr".into(),
-        title: String::new(),
         inputs: vec![ScriptInput { kind: "object".into(), ..input("content") }, target],
+        ..ScriptDetails::default()
     };
     let desk = CommandFixture {
         extensions: Extensions {
@@ -74,4 +77,44 @@ fn the_inputs_of_a_script_are_completed_after_its_name() {
     ] {
         assert_eq!(after(none), [] as [&str; 0], "{none}");
     }
+}
+
+/// A command that is a script with two inputs.
+fn script_desk() -> CommandFixture {
+    let input = |name: &str| ScriptInput { name: name.into(), ..ScriptInput::default() };
+    let details = ScriptDetails {
+        name: "tr".into(),
+        inputs: vec![ScriptInput { required: true, ..input("text") }, input("lang")],
+        ..ScriptDetails::default()
+    };
+    let entry = Extension {
+        kind: ExtensionKind::Script,
+        name: "tr".into(),
+        about: "Translates".into(),
+        hint: "{text: …, lang: …}".into(),
+        from: phrases::SCRIPTS.into(),
+        state: ExtensionState::Usable,
+        traits: CommandTraits { busy: WhileBusy::Refuse, ..CommandTraits::default() },
+    };
+    let extensions =
+        Extensions { entries: vec![entry], script_details: vec![details], ..Extensions::default() };
+    CommandFixture { extensions, ..fixture() }
+}
+
+#[test]
+fn a_script_of_a_folder_of_scripts_runs_by_its_name_with_its_inputs_completed() {
+    let desk = script_desk();
+    let texts = |line: &str| -> Vec<String> {
+        complete(&desk.call(), line).into_iter().map(|found| found.text).collect()
+    };
+    assert_eq!(texts("/tr")[0], "/tr");
+    assert_eq!(texts("/tr "), ["/tr {text: ", "/tr {lang: "]);
+    assert_eq!(texts("/tr {text: 1, l"), ["/tr {text: 1, lang: "]);
+    for (line, args) in [("/tr", ""), ("/tr {lang: zh}", "{lang: zh}"), ("/TR a b", "a b")] {
+        let (script, args) = ("tr".to_owned(), args.to_owned());
+        let op = Op::Turn(TurnOp::RunScript { script, args });
+        assert_eq!(desk.dispatch_line(line), CommandOutcome::Send(op), "{line}");
+    }
+    let busy = CommandFixture { busy: true, ..desk };
+    assert!(busy.notice_for("/tr x").contains("/tr"));
 }

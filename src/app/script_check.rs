@@ -1,0 +1,114 @@
+//! `script check`, and `run SCRIPT --check`: the faults of scripts, without running any of them.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::startup::Startup;
+use super::subcommands::print_text;
+use crate::cli::Exit;
+use avocet_core::i18n::{Localize, LocalizedText, common, script_help as phrases};
+use avocet_core::protocol::Notice;
+use avocet_script::LocatedError;
+use avocet_script::check::{ScriptFaultSeverity, check, severity};
+use avocet_script::source::{ScriptLibrary, is_script};
+
+/// The scripts and the folders of scripts among the arguments of `run … --check`.
+pub fn named_scripts(script: &str, args: &[String]) -> Vec<String> {
+    let more = args.iter().filter(|arg| is_script(arg) || Path::new(arg.as_str()).is_dir());
+    std::iter::once(script).chain(more.map(String::as_str)).map(str::to_owned).collect()
+}
+
+/// Checks scripts, with those that they call, and all scripts of folders. Warnings alone are no
+/// failure.
+pub fn check_scripts(
+    startup: &Startup,
+    named: &[String],
+    library: &ScriptLibrary,
+    json: bool,
+) -> Exit {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return startup.fail_io(&error),
+    };
+    let names = script_files(&startup.folder, named, library);
+    let mut about = Vec::new();
+    let mut faults: Vec<LocatedError> = Vec::new();
+    for name in &names {
+        match library.find_typed(name, &startup.folder) {
+            Err(error) => faults.push(error),
+            Ok(source) => {
+                let (manifest, found) = runtime.block_on(check(source, library));
+                let new = found.into_iter().filter(|fault| !faults.contains(fault));
+                let new: Vec<LocatedError> = new.collect();
+                faults.extend(new);
+                let [takes, gives] = manifest.interface();
+                let fine = common::NO_PROBLEMS.with("file", manifest.origin.file.clone());
+                about = vec![fine, takes, gives];
+            }
+        }
+    }
+    let warnings = faults.iter().filter(|it| severity(it) == ScriptFaultSeverity::Warning).count();
+    let errors = faults.len() - warnings;
+    faults.iter().for_each(|fault| print_fault(startup, fault, json));
+    let summary = phrases::CHECKED.with("scripts", names.len());
+    let summary = summary.with("errors", errors).with("warnings", warnings);
+    let said = match (names.len(), faults.len()) {
+        (1, 0) => about,
+        (1, _) => Vec::new(),
+        _ => vec![summary],
+    };
+    let said = print_result(startup, &said, json);
+    if errors > 0 { Exit::Failed } else { said }
+}
+
+fn print_result(startup: &Startup, said: &[LocalizedText], json: bool) -> Exit {
+    let lines: Vec<String> = said.iter().map(|line| line.text(startup.lang())).collect();
+    let text = lines.join("\n");
+    match (said.is_empty(), json) {
+        (true, _) => Exit::Done,
+        (false, true) => {
+            print_text(startup, &format!("{}\n", json!({ "type": "result", "value": text })))
+        }
+        (false, false) => print_text(startup, &format!("{text}\n")),
+    }
+}
+
+fn print_fault(startup: &Startup, fault: &LocatedError, json: bool) {
+    let severity = severity(fault);
+    if !json {
+        let text = fault.localized();
+        let notice = match severity {
+            ScriptFaultSeverity::Error => Notice::error(text),
+            ScriptFaultSeverity::Warning => Notice::warning(text),
+        };
+        startup.fail(&notice, Exit::Failed);
+        return;
+    }
+    let mut line = json!({
+        "type": severity.name(),
+        "severity": severity.name(),
+        "message": fault.localized().text(startup.lang()),
+    });
+    if let Some(at) = &fault.location {
+        line["file"] = at.file.as_str().into();
+        line["line"] = at.position.line.into();
+        line["column"] = at.position.column.into();
+    }
+    print_text(startup, &format!("{line}\n"));
+}
+
+/// The scripts that are named, and those below the folders that are.
+pub fn script_files(from: &Path, named: &[String], library: &ScriptLibrary) -> Vec<String> {
+    let mut files = Vec::new();
+    for name in named {
+        let folder = from.join(name);
+        if !folder.is_dir() || is_script(name) {
+            files.push(name.clone());
+            continue;
+        }
+        let below = library.paths_below(&folder);
+        files.extend(below.iter().map(|path| path.display().to_string()));
+    }
+    files
+}

@@ -1,0 +1,128 @@
+//! Slips that a run would pass over in silence: what is printed as it is, arguments and keys that do
+//! nothing, and instructions that are never reached.
+
+use super::fault_log::FaultLog;
+use super::keys::misspelt_parameter;
+use super::names::KnownNames;
+use super::near::with_near;
+use crate::error::quoted;
+use crate::run::single_interpolation;
+use crate::settings::directive_keys;
+use crate::syntax::{ScriptValue, Tree};
+use crate::text::args::{self, CallExpr};
+use crate::text::prefix::{self, PrefixPosition, TextPrefix};
+use avocet_core::i18n::script_run as phrases;
+
+/// The directives after which nothing of a block is run.
+const LAST: [&str; 4] = ["ret", "exit", "break", "continue"];
+/// The names of what a loop gives.
+const LOOP_NAMES: &[&str] = &["value", "index", "items"];
+/// The keys of a program that is run.
+const PROGRAM_KEYS: &[&str] = &["program", "args", "check"];
+
+/// `name: value` among the arguments of a script is one text.
+pub(super) fn check_colons(call: &CallExpr, faults: &mut FaultLog<'_>) {
+    for arg in call.args.iter().filter(|arg| arg.name.is_none()) {
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        if let Some((name, rest)) = arg.expr.split_once(':')
+            && !name.is_empty()
+            && name.chars().all(is_name)
+            && !rest.starts_with("//")
+        {
+            let what = phrases::ARG_COLON.with("text", quoted(&arg.expr));
+            faults.add_of(&arg.expr, what.with("name", quoted(name)));
+        }
+    }
+}
+
+/// A directive as a line of its own that does nothing without more.
+pub(super) fn check_bare(call: &CallExpr, faults: &mut FaultLog<'_>) {
+    match call.name.as_str() {
+        "if" if call.args.is_empty() => faults.add(phrases::IF_NEEDS),
+        "for" | "while" => faults.add(phrases::LOOP_NEEDS.with("name", format!("${}", call.name))),
+        _ => {}
+    }
+}
+
+/// The value of a directive.
+pub(super) fn check_value(
+    call: &CallExpr,
+    value: &ScriptValue,
+    pairs: &[(ScriptValue, ScriptValue)],
+    faults: &mut FaultLog<'_>,
+) {
+    let part = |name: &str| {
+        let mut all = value.pairs().iter().chain(pairs);
+        all.find(|(key, _)| key.as_text() == Some(name)).map(|(_, node)| node)
+    };
+    match call.name.as_str() {
+        "print" | "echo" | "ret" if call.args.is_empty() => check_printed(value, faults),
+        "exec" if part("program").is_some() => check_keys(call, value, PROGRAM_KEYS, faults),
+        "agent" if call.args.is_empty() => {
+            check_keys(call, value, directive_keys("agent").unwrap_or_default(), faults);
+        }
+        "for" => {
+            if let Some(names) = part("as") {
+                check_keys(call, names, LOOP_NAMES, faults);
+            }
+            let items = part("items").unwrap_or(value);
+            if let Some(text) = items.as_text().filter(|text| text.contains("...")) {
+                faults.add(phrases::NOT_ITEMS.with("what", quoted(text)));
+            }
+        }
+        "remember" if part("id").is_none() && call.args.is_empty() => {
+            faults.add(phrases::KEEP_NEEDS);
+        }
+        "AI" | "parameters" => {
+            for (key, _) in value.pairs() {
+                let name = key.key_text().unwrap_or_default();
+                if let Some(near) = misspelt_parameter(&name) {
+                    let what = phrases::KEY_MISSPELT.with("of", format!("${}", call.name));
+                    let what = what.with("name", quoted(&name)).with("near", near);
+                    faults.add_at(key.position, what);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A template where none is filled in.
+fn check_printed(value: &ScriptValue, faults: &mut FaultLog<'_>) {
+    let Some(text) = value.as_text() else { return };
+    let is_plain = prefix::parse_prefix(text, PrefixPosition::Value).0 == TextPrefix::NoPrefix;
+    let is_text = is_plain && single_interpolation(text).is_none() && !text.contains("[[");
+    if is_text && text.contains("{{") {
+        faults.enter(value);
+        faults.add(phrases::PRINTED_AS_IS);
+    }
+}
+
+fn check_keys(call: &CallExpr, value: &ScriptValue, known: &[&str], faults: &mut FaultLog<'_>) {
+    for (key, _) in value.pairs() {
+        let name = key.key_text().unwrap_or_default();
+        if !known.contains(&name.as_str()) && !name.starts_with('$') {
+            let what = phrases::KEY_UNKNOWN.with("of", format!("${}", call.name));
+            let what = what.with("name", quoted(&name));
+            faults.add_at(key.position, with_near(what, &name, known.iter().copied()));
+        }
+    }
+}
+
+/// The first instruction below one that ends the block.
+pub(super) fn check_reached<'v>(
+    items: impl Iterator<Item = &'v ScriptValue>,
+    names: &KnownNames,
+    faults: &mut FaultLog<'_>,
+) {
+    let mut last: Option<String> = None;
+    for item in items.filter(|item| item.tag.is_none() && item.tree != Tree::Null) {
+        if let Some(name) = last {
+            return faults.add_at(item.position, phrases::UNREACHED.with("name", name));
+        }
+        let key = item.pairs().first().map_or(item, |(key, _)| key).as_text();
+        let call = key.filter(|key| key.starts_with('$')).and_then(args::parse_call);
+        let name = call.map(|call| call.name).filter(|name| LAST.contains(&name.as_str()));
+        last = name.filter(|name| !names.is_own(name));
+    }
+}
