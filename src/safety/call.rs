@@ -164,9 +164,14 @@ impl<'a> ProgramCall<'a> {
 
         let folder = policy_cx.resolve(text, cwd);
         let is_outside = paths::classify(text, cwd, policy_cx) == PathClass::Outside;
+        // That of a program says no more than the names around it.
+        let is_entry = || {
+            let is_file = policy_cx.world.kind(&folder) != PathKind::Folder;
+            is_file && folder.parent().is_some_and(|above| policy_cx.place.can_list(above))
+        };
         if is_outside && policy_cx.place.can_list(&folder) {
             findings.launch.lists.push(folder);
-        } else {
+        } else if !is_outside || !is_entry() {
             self.check_read(text, at, findings);
         }
     }

@@ -313,11 +313,16 @@ fn check_operands(
             check_unknown_options(call, tokens, findings);
         }
         Operands::Named => {
-            words.iter().for_each(|(at, text)| call.check_read(text, *at, findings));
+            let mut check = |text: &str, at: usize| match call.id.as_str() {
+                // It reads nothing of a file.
+                "test" => call.check_list(text, at, findings),
+                _ => call.check_read(text, at, findings),
+            };
+            words.iter().for_each(|(at, text)| check(text, *at));
             let parts = words.iter().flat_map(|(at, text)| {
                 text.split([':', '=', ',']).filter(|part| !part.is_empty()).map(|part| (*at, part))
             });
-            parts.for_each(|(at, part)| call.check_read(part, at, findings));
+            parts.for_each(|(at, part)| check(part, at));
         }
         Operands::Loose => {
             words.iter().for_each(|(at, text)| check_possible_paths(call, text, *at, findings));
@@ -366,7 +371,7 @@ fn check_possible_paths(call: &ProgramCall<'_>, text: &str, at: usize, findings:
     }
 }
 
-fn is_outside(call: &ProgramCall<'_>, text: &str) -> bool {
+pub(super) fn is_outside(call: &ProgramCall<'_>, text: &str) -> bool {
     let class = paths::classify(text, &call.context.cwd, call.context.policy_cx);
     matches!(class, PathClass::Outside | PathClass::Public)
 }

@@ -67,6 +67,8 @@ pub enum WriteOpening {
     New,
     /// With the folder around it: such a program moves or removes it.
     Entry,
+    /// The same, and it is read there: such a program writes another file and moves it there.
+    Replaced,
 }
 
 /// A line that runs without a question, as its shell is given it: every word is one that was

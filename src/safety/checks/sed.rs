@@ -4,7 +4,9 @@
 use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect;
 
+use super::super::WriteOpening;
 use super::super::args;
+use super::super::command::is_outside;
 use super::super::findings::Findings;
 use super::super::spec::{ArgToken, ProgramCall, operands};
 use super::awk::closing_delimiter;
@@ -30,6 +32,12 @@ pub fn sed(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
     let file = args::find_flag(tokens, "-f|--file").is_some();
     if let (false, Some((at, script))) = (given || file, operands(tokens).next()) {
         sed_script(script, at, call, findings);
+    }
+    if args::find_flag(tokens, "-i|-I|--in-place").is_some() {
+        let files = operands(tokens).skip(usize::from(!given && !file));
+        let outside = files.filter(|(_, text)| is_outside(call, text));
+        outside
+            .for_each(|(at, text)| call.check_output(text, at, WriteOpening::Replaced, findings));
     }
 }
 

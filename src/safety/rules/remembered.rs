@@ -258,6 +258,12 @@ pub const FILE_COMMANDS: &[RuleForm] = &[
 pub const INSTALL: &[RuleForm] =
     &[form("install", Open(CHANGES.flags("-v -C -D -p").values("-m --mode")))];
 
+/// What puts another file in the place of one.
+pub const REPLACING: &[RuleForm] = &[form(
+    "sed|gsed -i|--in-place",
+    Open(CHANGES.flags("-E -r -n -s -z").values("-e --expression")),
+)];
+
 /// Commands of git that change neither a file nor what was committed.
 pub const RECORDING: &[RuleForm] = &[
     form("git add|stage", Open(STAGED)),
