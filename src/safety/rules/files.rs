@@ -79,7 +79,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("stat")
         .flags("-L -f -t -x -s -l -n -q -r -F --dereference --file-system --terse")
         .values("-c=text --format=text --printf=text --cached=text")
-        .operands(Reads(ANY)).keeps(&["stat README.md", "stat -c %s a.txt"]).raised(&["stat /etc/shadow", "stat ~/.ssh"]),
+        .operands(Lists).keeps(&["stat README.md", "stat -c %s a.txt", "stat /usr/bin"]).raised(&["stat /etc/shadow", "stat ~/.ssh", "stat ~/x"]),
     Spec::read("file")
         .flags("-b -d -E -h -i -I -k -l -L -n -N -r -s -v -0 --brief --mime --mime-type --mime-encoding --keep-going --no-buffer --no-dereference \
                 --dereference --no-pad --raw --print0 --extension --version --list --apple")
