@@ -315,7 +315,7 @@ fn check_operands(
         Operands::Named => {
             let mut check = |text: &str, at: usize| match call.id.as_str() {
                 // It reads nothing of a file.
-                "test" => call.check_list(text, at, findings),
+                "test" | "[" => call.check_list(text, at, findings),
                 _ => call.check_read(text, at, findings),
             };
             words.iter().for_each(|(at, text)| check(text, *at));

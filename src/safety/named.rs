@@ -8,7 +8,7 @@ use avocet_core::protocol::{Reason, StepAction, Tier};
 use super::findings::Findings;
 use super::places::is_named;
 use super::reach::{self, OperandScope};
-use super::rules::remembered::{FILE_COMMANDS, INSTALL, REPLACING};
+use super::rules::remembered::{EXACT_OUTSIDE, FILE_COMMANDS};
 use super::spec::{ArgPosition, JudgeContext, ProgramCall};
 use super::{NamedWrite, PathKind, Program, WriteOpening, paths};
 
@@ -127,7 +127,7 @@ pub fn entries<'a>(
     let is_of_system = program.is_none_or(|program| place.root_of(&program.path).is_none());
     let prints = is_named(PRINTS, name);
     let is_exact = || {
-        let forms = [FILE_COMMANDS, INSTALL, REPLACING].concat();
+        let forms = [FILE_COMMANDS, EXACT_OUTSIDE].concat();
         reach::is_command_covered(&forms, name, args, &AcceptAllScope)
     };
     if !is_of_system

@@ -34,12 +34,8 @@ const DAEMONS: &[Daemon] = &[
     row("keyboxd",                 &["keyboxd"],     &[],                          "--daemon"),
     row("scdaemon",                &["scdaemon"],    &[],                          "--multi-server"),
     row("dirmngr",                 &["dirmngr"],     &[],                          "--daemon"),
-    row("Buck2 daemon",            &["buck2"],       &[],                          "buck2d"),
     row("sccache server",          &["sccache"],     &[],                          ""),
     row("adb server",              &["adb"],         &[],                          "fork-server"),
-    row("Turborepo daemon",        &["turbo"],       &[],                          "daemon"),
-    row("Flow server",             &["flow"],        &[],                          "server"),
-    row("Hack server",             &["hh_server"],   &[],                          ""),
 ];
 
 /// Whether git asks it for keys or for what changed: without it git would wait.
