@@ -18,7 +18,7 @@ pub(crate) struct AnswerContext {
 
 impl AnswerContext {
     /// The text of a file, and its path with links resolved; `None`: it is outside, holds
-    /// credentials or is no text of a size. A server names what it likes.
+    /// credentials, or cannot be shown as text. A server names what it likes.
     pub fn read_file(&self, path: &Path) -> Option<(PathBuf, String)> {
         let real = fs::canonicalize(path).ok()?;
         let meta = fs::metadata(&real).ok()?;

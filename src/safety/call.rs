@@ -157,6 +157,11 @@ impl<'a> ProgramCall<'a> {
         }
     }
 
+    pub fn is_outside(&self, text: &str) -> bool {
+        let class = paths::classify(text, &self.context.cwd, self.context.policy_cx);
+        matches!(class, PathClass::Outside | PathClass::Public)
+    }
+
     /// Adds what listing the names in `text` means: less than reading what is there.
     pub fn check_list(&self, text: &str, at: usize, findings: &mut Findings) {
         let policy_cx = self.context.policy_cx;

@@ -9,6 +9,9 @@ use std::path::PathBuf;
 use super::{Needs, Program};
 use avocet_core::protocol::SandboxDenial;
 
+/// In place of what only the shell will know. No line that has it is read.
+pub const UNKNOWN: &str = "7777100007";
+
 /// Facts for the start of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Launch {

@@ -4,10 +4,11 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::findings::Findings;
+use super::launch::UNKNOWN;
 use super::policy::PolicyRule;
 use super::sensitive::matches_glob;
 use super::spec::JudgeContext;
-use super::{PathKind, UNKNOWN, paths, refusal, sensitive};
+use super::{PathKind, paths, refusal, sensitive};
 use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Tier;
 
@@ -114,7 +115,7 @@ pub(super) fn patterns_below<'a>(
     patterns.filter(is_below).collect()
 }
 
-/// What a pattern begins with, up to the first name that stands for others.
+/// What a pattern begins with, up to the first name that fits others.
 pub(super) fn fixed_start(pattern: &Path) -> PathBuf {
     let is_fixed = |name: &Component<'_>| {
         !name.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte))

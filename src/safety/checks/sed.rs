@@ -6,7 +6,6 @@ use avocet_core::protocol::Effect;
 
 use super::super::WriteOpening;
 use super::super::args;
-use super::super::command::is_outside;
 use super::super::findings::Findings;
 use super::super::spec::{ArgToken, ProgramCall, operands};
 use super::awk::closing_delimiter;
@@ -35,7 +34,7 @@ pub fn sed(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
     }
     if args::find_flag(tokens, "-i|-I|--in-place").is_some() {
         let files = operands(tokens).skip(usize::from(!given && !file));
-        let outside = files.filter(|(_, text)| is_outside(call, text));
+        let outside = files.filter(|(_, text)| call.is_outside(text));
         outside
             .for_each(|(at, text)| call.check_output(text, at, WriteOpening::Replaced, findings));
     }
