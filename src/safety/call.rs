@@ -157,6 +157,18 @@ impl<'a> ProgramCall<'a> {
         }
     }
 
+    /// Asks where a rule of the user denies files in a folder that it goes through.
+    pub fn check_folder(&self, folder: &Path, at: usize, findings: &mut Findings) {
+        user_rules::check_folder(folder, self.seat.arg(at), self.context, findings);
+    }
+
+    /// The patterns of files in the workspace that rules of the user deny.
+    pub fn denied_patterns(&self) -> Vec<PathBuf> {
+        let found =
+            user_rules::patterns_below(&self.context.policy_cx.place.workspace, self.context);
+        found.into_iter().map(|(pattern, _)| pattern).collect()
+    }
+
     pub fn is_outside(&self, text: &str) -> bool {
         let class = paths::classify(text, &self.context.cwd, self.context.policy_cx);
         matches!(class, PathClass::Outside | PathClass::Public)

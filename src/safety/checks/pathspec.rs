@@ -12,7 +12,7 @@ use super::super::args;
 use super::super::findings::{Findings, excerpt};
 use super::super::repository::Tracked;
 use super::super::spec::{ArgToken, ProgramCall, operands};
-use super::super::{PathKind, sensitive, user_rules};
+use super::super::{PathKind, sensitive};
 
 /// `git grep`: it reads every file of the tree.
 pub fn git_grep(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
@@ -90,9 +90,7 @@ pub fn git_paths(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut
     if call.id.starts_with("git.diff") {
         check_numbered_trees(call, tokens, findings);
     }
-    let workspace = &call.context.policy_cx.place.workspace;
-    let has_closed = !user_rules::patterns_below(workspace, call.context).is_empty();
-    if !has_closed && prints_usual_diffs(call, tokens) {
+    if call.denied_patterns().is_empty() && prints_usual_diffs(call, tokens) {
         USUAL_DIFFS.iter().for_each(|word| call.insert(0, word, findings));
         findings.launch.filters_diffs = true;
         return;
@@ -158,8 +156,7 @@ pub fn git_stash(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut
     if !shows_content(call, tokens) {
         return;
     }
-    let workspace = &call.context.policy_cx.place.workspace;
-    user_rules::check_folder(workspace, None, call.context, findings);
+    call.check_folder(&call.context.policy_cx.place.workspace, 0, findings);
     let untracked = args::find_flag(tokens, "-u|--include-untracked|--only-untracked").is_some();
     if untracked || call.tracked_files() != Some(Tracked::default()) {
         let say = phrases::READS_SECRETS.with("program", "git stash");
@@ -300,7 +297,7 @@ pub(super) fn exclude_credentials(call: &ProgramCall<'_>, findings: &mut Finding
         call.insert(call.args.len(), &path, findings);
     }
     let workspace = &call.context.policy_cx.place.workspace;
-    for (pattern, _) in user_rules::patterns_below(workspace, call.context) {
+    for pattern in call.denied_patterns() {
         let Ok(inner) = pattern.strip_prefix(workspace) else { continue };
         for path in [inner, &inner.join("**")] {
             let path = format!(":(top,exclude,glob)**/{}", path.display());

@@ -10,7 +10,7 @@ use super::super::args;
 use super::super::findings::{Findings, OUT, excerpt};
 use super::super::paths::{self, PathClass};
 use super::super::spec::{ArgToken, ProgramCall, flag_values, operands};
-use super::super::{FileKind, PathKind, sensitive, user_rules};
+use super::super::{FileKind, PathKind, sensitive};
 
 /// `grep -r`: credentials are left out. Without it only named files are read.
 pub fn grep(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
@@ -76,7 +76,7 @@ pub(super) fn check_excluded_folder(
     if inner.components().any(|part| closed(part.as_os_str())) {
         call.ask_sensitive(text, at, findings);
     }
-    user_rules::check_folder(&real, call.seat.arg(at), call.context, findings);
+    call.check_folder(&real, at, findings);
 }
 
 /// The names of our own folders inside the workspace: without a sandbox nothing else keeps
