@@ -138,6 +138,7 @@ pub fn exec(startup: &Startup, system: &System, redactor: &Arc<Redactor>) -> Exe
         .with_sandbox(Arc::new(startup.sandbox(system)))
         .with_exit_token(startup.shared.leaving.clone())
         .with_step_watch(Arc::new(startup.shared.watchdog.clone()))
+        .with_kept_jobs(startup.paths.kept_jobs())
 }
 
 /// The tools that start programs.

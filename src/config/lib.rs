@@ -11,6 +11,7 @@ pub mod draft;
 pub mod edit;
 pub mod environment;
 pub mod extensions;
+pub mod files_beside;
 pub mod foreign_file;
 pub mod gateway;
 pub mod history;

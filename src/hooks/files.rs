@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use avocet_config::files_beside::with_files_beside;
 use avocet_config::foreign_file::{read_text, without_comments};
 use avocet_config::paths::project_roots;
 use avocet_core::i18n::{Localize, LocalizedText, Phrase, hooks as phrases, mcp};
@@ -162,8 +163,10 @@ fn hash(hooks: &[Hook], folders: &HookFolders) -> String {
         .iter()
         .map(|hook| {
             let scripts = named_files(&hook.command, &folders.workspace, &folders.home);
-            let inside = scripts.iter().filter(|path| path.starts_with(&folders.workspace));
-            let contents: Vec<String> = inside.map(|path| file_digest(path)).collect();
+            let inside =
+                scripts.into_iter().filter(|path| path.starts_with(&folders.workspace)).collect();
+            let bound = with_files_beside(inside, &folders.workspace);
+            let contents: Vec<String> = bound.iter().map(|path| file_digest(path)).collect();
             json!([hook.event.name(), hook.matcher, hook.command, hook.timeout.as_secs(), contents])
         })
         .collect();

@@ -109,6 +109,12 @@ fn another_command_or_script_is_another_content() {
     write(root.path(), "work/check.sh", "exit 1");
     assert!(!before.is_unchanged(&folders));
     assert_ne!(before.hash, hash("\"$CLAUDE_PROJECT_DIR\"/check.sh --all").hash);
+    // What a script takes in runs with it.
+    write(root.path(), "work/check.sh", ". ./lib.sh");
+    write(root.path(), "work/lib.sh", "exit 0");
+    let before = hash("./check.sh");
+    write(root.path(), "work/lib.sh", "exit 1");
+    assert!(!before.is_unchanged(&folders));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Reads what a server answers to a question, as text for the model.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -73,20 +72,21 @@ impl AnswerContext {
             one => vec![one],
         };
         let mut outside = 0;
-        let mut texts: HashMap<PathBuf, String> = HashMap::new();
+        let mut texts: HashMap<PathBuf, Option<(PathBuf, String)>> = HashMap::new();
         let mut lines = Vec::new();
         for place in all {
             let uri = place.get("uri").or_else(|| place.get("targetUri")).and_then(Value::as_str);
             let range = place.get("targetSelectionRange").or_else(|| place.get("range"));
             let number = range.and_then(|range| range.pointer("/start/line")?.as_u64());
             let Some(path) = uri.and_then(path_of) else { continue };
-            let Some(shown) = self.shown(&path) else {
+            let found = texts.entry(path).or_insert_with_key(|path| self.read_file(path));
+            let Some((shown, text)) =
+                found.as_ref().and_then(|(real, text)| Some((self.shown(real)?, text)))
+            else {
                 outside += 1;
                 continue;
             };
             let number = usize::try_from(number.unwrap_or_default()).unwrap_or_default();
-            let read = || fs::read_to_string(&path).unwrap_or_default();
-            let text = texts.entry(path.clone()).or_insert_with(read);
             let line = text.lines().nth(number).unwrap_or_default().trim();
             let line = clean_line(line, MAX_LINE);
             lines.push(format!("{}:{}: {line}", shown.display(), number + 1));

@@ -10,7 +10,7 @@ use url::Url;
 use super::diagnostic::{CodeDiagnostic, new_ones};
 
 /// The largest file that is opened, in bytes.
-const MAX_FILE: u64 = 1 << 20;
+pub(crate) const MAX_FILE: u64 = 1 << 20;
 /// What a server finds comes in parts: it counts once nothing more came for so long.
 pub(crate) const QUIET: Duration = Duration::from_millis(300);
 

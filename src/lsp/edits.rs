@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -29,9 +28,8 @@ pub(crate) fn diff_of(result: &Value, context: &AnswerContext) -> Result<String,
     let mut diff = String::new();
     for (path, edits) in edits.iter().take(MAX_FILES + 1) {
         let outside = || phrases::EDIT_OUTSIDE.with("path", path.display().to_string());
-        let real = fs::canonicalize(path).map_err(|_| outside())?;
+        let (real, text) = context.read_file(path).ok_or_else(outside)?;
         let shown = context.shown(&real).ok_or_else(outside)?.display().to_string();
-        let text = fs::read_to_string(&real).map_err(|_| outside())?;
         let mut changes: Vec<(Range<usize>, &str)> =
             edits.iter().filter_map(|edit| change_of(&text, edit, context)).collect();
         changes.sort_by_key(|(range, _)| (range.start, range.end));

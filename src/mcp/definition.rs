@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use avocet_config::files_beside::with_files_beside;
 use avocet_core::text::command_line;
 use serde_json::json;
 
@@ -125,7 +126,7 @@ impl ServerDefinition {
     }
 
     /// Identifies what an answer of the user counts for: the definition, and the files of the
-    /// workspace that it names, which are what would run.
+    /// workspace that it names, which are what would run, with those that they take in.
     pub fn answer_hash(&self, workspace: &Path) -> String {
         let ServerTransport::Stdio(server) = &self.transport else { return self.hash() };
         let folder = server.cwd.as_ref().map_or(workspace.to_owned(), |cwd| workspace.join(cwd));
@@ -133,7 +134,8 @@ impl ServerDefinition {
         let words = texts.flat_map(|text| text.split(|c: char| c.is_whitespace() || c == '='));
         let files = words.map(|word| folder.join(word));
         let files = files.filter(|path| path.starts_with(workspace) && path.is_file());
-        let contents: Vec<String> = files.take(MAX_FILES).map(|path| file_hash(&path)).collect();
+        let bound = with_files_beside(files.take(MAX_FILES).collect(), workspace);
+        let contents: Vec<String> = bound.iter().map(|path| file_hash(path)).collect();
         if contents.is_empty() {
             return self.hash();
         }
@@ -340,6 +342,11 @@ mod tests {
             let before = server.answer_hash(root.path());
             assert_eq!(server.answer_hash(root.path()), before);
             write("server.js", "two");
+            assert_ne!(server.answer_hash(root.path()), before, "{command} {args:?}");
+            write("server.js", "require('./beside')");
+            write("beside.js", "one");
+            let before = server.answer_hash(root.path());
+            write("beside.js", "two");
             assert_ne!(server.answer_hash(root.path()), before, "{command} {args:?}");
         }
         let server = definition("npx", &["-y", "other"], &[]);

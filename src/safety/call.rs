@@ -157,6 +157,23 @@ impl<'a> ProgramCall<'a> {
         }
     }
 
+    /// Asks where a rule of the user denies files in a folder that it goes through.
+    pub fn check_folder(&self, folder: &Path, at: usize, findings: &mut Findings) {
+        user_rules::check_folder(folder, self.seat.arg(at), self.context, findings);
+    }
+
+    /// The patterns of files in the workspace that rules of the user deny.
+    pub fn denied_patterns(&self) -> Vec<PathBuf> {
+        let found =
+            user_rules::patterns_below(&self.context.policy_cx.place.workspace, self.context);
+        found.into_iter().map(|(pattern, _)| pattern).collect()
+    }
+
+    pub fn is_outside(&self, text: &str) -> bool {
+        let class = paths::classify(text, &self.context.cwd, self.context.policy_cx);
+        matches!(class, PathClass::Outside | PathClass::Public)
+    }
+
     /// Adds what listing the names in `text` means: less than reading what is there.
     pub fn check_list(&self, text: &str, at: usize, findings: &mut Findings) {
         let policy_cx = self.context.policy_cx;
@@ -164,9 +181,14 @@ impl<'a> ProgramCall<'a> {
 
         let folder = policy_cx.resolve(text, cwd);
         let is_outside = paths::classify(text, cwd, policy_cx) == PathClass::Outside;
+        // That of a program says no more than the names around it.
+        let is_entry = || {
+            let is_file = policy_cx.world.kind(&folder) != PathKind::Folder;
+            is_file && folder.parent().is_some_and(|above| policy_cx.place.can_list(above))
+        };
         if is_outside && policy_cx.place.can_list(&folder) {
             findings.launch.lists.push(folder);
-        } else {
+        } else if !is_outside || !is_entry() {
             self.check_read(text, at, findings);
         }
     }

@@ -12,7 +12,6 @@ use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::{Effect, Tier};
 
 use super::findings::{Findings, excerpt};
-use super::paths::PathClass;
 use super::rules::forms::CommandForm;
 use super::spec::{
     ArgOrder, ArgPart, ArgPosition, ArgToken, JudgeContext, Judges, Operands, ProgramCall, Spec,
@@ -303,7 +302,7 @@ fn check_operands(
             let (last, rest) = words.split_last().map_or((None, &[][..]), |(l, r)| (Some(l), r));
             for (at, text) in rest {
                 // What is moved away from a place outside changes it.
-                if ["mv", "gmv"].contains(&call.name) && is_outside(call, text) {
+                if ["mv", "gmv"].contains(&call.name) && call.is_outside(text) {
                     call.check_write(text, *at, findings);
                 } else {
                     call.check_read(text, *at, findings);
@@ -313,11 +312,16 @@ fn check_operands(
             check_unknown_options(call, tokens, findings);
         }
         Operands::Named => {
-            words.iter().for_each(|(at, text)| call.check_read(text, *at, findings));
+            let mut check = |text: &str, at: usize| match call.id.as_str() {
+                // It reads nothing of a file.
+                "test" | "[" => call.check_list(text, at, findings),
+                _ => call.check_read(text, at, findings),
+            };
+            words.iter().for_each(|(at, text)| check(text, *at));
             let parts = words.iter().flat_map(|(at, text)| {
                 text.split([':', '=', ',']).filter(|part| !part.is_empty()).map(|part| (*at, part))
             });
-            parts.for_each(|(at, part)| call.check_read(part, at, findings));
+            parts.for_each(|(at, part)| check(part, at));
         }
         Operands::Loose => {
             words.iter().for_each(|(at, text)| check_possible_paths(call, text, *at, findings));
@@ -359,16 +363,11 @@ fn check_possible_paths(call: &ProgramCall<'_>, text: &str, at: usize, findings:
         return;
     }
     for part in text.split(['=', '@', ':', ',']).filter(|part| paths::looks_like_path(part)) {
-        match call.written_argument(part, at).filter(|_| is_outside(call, part)) {
+        match call.written_argument(part, at).filter(|_| call.is_outside(part)) {
             Some(opening) => call.check_output(part, at, opening, findings),
             None => call.check_read(part, at, findings),
         }
     }
-}
-
-fn is_outside(call: &ProgramCall<'_>, text: &str) -> bool {
-    let class = paths::classify(text, &call.context.cwd, call.context.policy_cx);
-    matches!(class, PathClass::Outside | PathClass::Public)
 }
 
 fn judge_sub_command(

@@ -9,6 +9,9 @@ use std::path::PathBuf;
 use super::{Needs, Program};
 use avocet_core::protocol::SandboxDenial;
 
+/// In place of what only the shell will know. No line that has it is read.
+pub const UNKNOWN: &str = "7777100007";
+
 /// Facts for the start of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Launch {
@@ -67,6 +70,8 @@ pub enum WriteOpening {
     New,
     /// With the folder around it: such a program moves or removes it.
     Entry,
+    /// The same, and it is read there: such a program writes another file and moves it there.
+    Replaced,
 }
 
 /// A line that runs without a question, as its shell is given it: every word is one that was

@@ -3,6 +3,7 @@
 
 use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::{Effect, Tier};
+use avocet_core::text::chars;
 
 use super::findings::{Findings, excerpt};
 
@@ -50,13 +51,8 @@ pub fn check_args(args: &[String], findings: &mut Findings) {
 
 /// Characters that show nothing, or something else than they are.
 pub fn is_hidden(c: char) -> bool {
-    c != '\n' && c != '\t' && c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}')
+    // In charts of a program a blank of Braille has its use, in a command it has none.
+    c != '\n' && c != '\t' && (c.is_control() || chars::is_hidden(c) || c == '\u{2800}')
 }
 
 const MAX_NAME: usize = 4096;
@@ -100,6 +96,16 @@ mod tests {
         assert_eq!(look_alike("ⅼs"), "ls");
         assert_eq!(look_alike("s\u{200b}udo"), "sudo");
         assert_eq!(look_alike("ｒｍ"), "rm");
+    }
+
+    #[test]
+    fn what_shows_nothing_in_an_argument_is_asked_about() {
+        for c in "\u{2800}\u{3164}\u{115f}\u{ffa0}\u{ad}\u{e0041}\u{e0100}\u{fe01}\u{1d159}".chars()
+        {
+            let mut findings = Findings::default();
+            check_args(&[format!("a{c}b")], &mut findings);
+            assert!(findings.rule_ids().eq(["malformed.hidden"]), "{c:?}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use avocet_core::protocol::{Reason, StepAction, Tier};
 use super::findings::Findings;
 use super::places::is_named;
 use super::reach::{self, OperandScope};
-use super::rules::remembered::{FILE_COMMANDS, INSTALL};
+use super::rules::remembered::{EXACT_OUTSIDE, FILE_COMMANDS};
 use super::spec::{ArgPosition, JudgeContext, ProgramCall};
 use super::{NamedWrite, PathKind, Program, WriteOpening, paths};
 
@@ -127,7 +127,8 @@ pub fn entries<'a>(
     let is_of_system = program.is_none_or(|program| place.root_of(&program.path).is_none());
     let prints = is_named(PRINTS, name);
     let is_exact = || {
-        reach::is_command_covered(&[FILE_COMMANDS, INSTALL].concat(), name, args, &AcceptAllScope)
+        let forms = [FILE_COMMANDS, EXACT_OUTSIDE].concat();
+        reach::is_command_covered(&forms, name, args, &AcceptAllScope)
     };
     if !is_of_system
         || name.contains('/')
@@ -151,6 +152,10 @@ pub fn open_entries(
     findings: &mut Findings,
 ) {
     let named = &mut findings.launch.named;
+    if entries.is_none() {
+        // It may run something else.
+        named.retain(|write| write.opening != WriteOpening::Replaced);
+    }
     if let Some(entries) = entries {
         // The folder around an entry is open already.
         let around: Vec<PathBuf> = entries
@@ -169,7 +174,7 @@ pub fn open_entries(
     for write in named.iter_mut() {
         let above =
             write.path.ancestors().skip(1).find(|above| world.kind(above) == PathKind::Folder);
-        if matches!(write.opening, WriteOpening::New | WriteOpening::Entry)
+        if matches!(write.opening, WriteOpening::New | WriteOpening::Entry | WriteOpening::Replaced)
             && above.is_none_or(|above| paths::holds_private(above, place))
         {
             write.opening = WriteOpening::Existing;
@@ -185,7 +190,7 @@ fn is_beside(name: &str, reason: &Reason) -> bool {
     let rule = reason.rule.as_str();
     let is_own =
         rule.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    reason.tier == Tier::L0 || is_own || is_named(BESIDE, rule)
+    reason.tier == Tier::L0 || is_own && rule != "sed.script" || is_named(BESIDE, rule)
 }
 
 /// The entries that a command changes at a place that it names.
@@ -204,7 +209,11 @@ fn entries_of(
         |text: &&&String| world.resolve(&context.cwd.join(text.as_str())) == write.path;
     // What is there already is written where it is: a copy goes through links that it finds.
     let makes = ["mkdir", "touch", "cp"].contains(&name);
-    let opening = if makes { WriteOpening::New } else { WriteOpening::Entry };
+    let opening = match write.opening {
+        WriteOpening::Replaced => WriteOpening::Replaced,
+        _ if makes => WriteOpening::New,
+        _ => WriteOpening::Entry,
+    };
     let entry = |path: PathBuf| NamedWrite { path, opening };
     if !words.iter().any(|text| leads_there(&text)) {
         return vec![write];

@@ -194,7 +194,7 @@ fn classify_location(path: &Path, policy_cx: PolicyContext<'_>) -> PathClass {
         if is_credential_path(inner) { PathClass::Sensitive } else { PathClass::Inside }
     } else if is_credential_path(path) {
         PathClass::Secret
-    } else if place.can_read(path) || is_reference(path, place) {
+    } else if is_readable(path, place) {
         PathClass::Public
     } else {
         PathClass::Outside
@@ -301,6 +301,11 @@ fn is_system_secret(path: &Path, workspace: &Workspace) -> bool {
 
 fn is_public(path: &Path) -> bool {
     PUBLIC.iter().any(|public| path == Path::new(public))
+}
+
+/// Whether every step may read it, unless it holds credentials.
+pub(super) fn is_readable(path: &Path, workspace: &Workspace) -> bool {
+    workspace.can_read(path) || is_reference(path, workspace)
 }
 
 /// Whether it is a file to look things up in, and belongs to no user: of the system's libraries, of a

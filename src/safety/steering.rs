@@ -11,6 +11,8 @@ use std::ffi::OsStr;
 use std::path::{Component, Path};
 use std::sync::LazyLock;
 
+use avocet_core::text::chars::is_hidden;
+
 /// The kind of program or agent that follows such a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SteeredBy {
@@ -222,7 +224,7 @@ fn is_program(parts: &[String]) -> bool {
 /// cannot be seen, and in letters of the usual width. Blanks and dots at the end count for
 /// nothing on some systems.
 fn plain_name(name: &str) -> String {
-    let plain = name.chars().filter(|c| !is_invisible(*c)).map(|c| match c {
+    let plain = name.chars().filter(|c| !c.is_control() && !is_hidden(*c)).map(|c| match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
         '\u{2024}' | '\u{fe52}' => '.',
         '\u{17f}' => 's',
@@ -233,16 +235,6 @@ fn plain_name(name: &str) -> String {
         "" => plain,
         trimmed => trimmed.to_owned(),
     }
-}
-
-/// Characters that some file systems leave out of a name, and that no screen shows.
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-            | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The names that some reader looks for, as they are written.

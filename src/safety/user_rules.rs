@@ -1,13 +1,14 @@
 //! What rules of the user refuse, or ask about: commands and tools by their words, and files,
 //! as `file.read ~/.ssh/**` does.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use super::findings::Findings;
+use super::launch::UNKNOWN;
 use super::policy::PolicyRule;
 use super::sensitive::matches_glob;
 use super::spec::JudgeContext;
-use super::{paths, refusal};
+use super::{PathKind, paths, refusal, sensitive};
 use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Tier;
 
@@ -22,6 +23,16 @@ pub(super) enum FileAccess {
 }
 
 impl FileAccess {
+    /// The pattern of a rule that is about it.
+    fn pattern_of(self, rule: &PolicyRule) -> Option<&str> {
+        match rule.args.as_slice() {
+            [pattern] if !rule.open && self.tools().contains(&rule.program.as_str()) => {
+                Some(pattern)
+            }
+            _ => None,
+        }
+    }
+
     /// The tools whose rules are about it.
     fn tools(self) -> &'static [&'static str] {
         match self {
@@ -51,20 +62,65 @@ pub(super) fn check_path(
     findings: &mut Findings,
 ) {
     let policy_cx = context.policy_cx;
-    let pattern = |rule: &PolicyRule| match rule.args.as_slice() {
-        [pattern] if !rule.open && access.tools().contains(&rule.program.as_str()) => {
-            Some(pattern.clone())
-        }
-        _ => None,
-    };
+    if access == FileAccess::Reads && text.contains(UNKNOWN) {
+        check_folder(&policy_cx.place.workspace, at, context, findings);
+    }
     let written = paths::absolute(text, &context.cwd, &policy_cx.place.home);
     let applies = |rule: &PolicyRule| {
-        pattern(rule).is_some_and(|pattern| {
+        access.pattern_of(rule).is_some_and(|pattern| {
             let ways = [paths::normalize(&written), policy_cx.world.resolve(&written)];
-            ways.iter().any(|path| leads_there(&pattern, path, context))
+            let whole = whole_pattern(pattern, context);
+            ways.iter().any(|path| is_in(&names(&whole), &names(path)))
         })
     };
     add_findings(applies, at, context, findings);
+}
+
+/// Asks about what goes through a folder where files are that a rule of the user is about.
+pub(super) fn check_folder(
+    folder: &Path,
+    at: Option<usize>,
+    context: &JudgeContext<'_>,
+    findings: &mut Findings,
+) {
+    if let Some((_, rule)) = patterns_below(folder, context).first() {
+        let say = phrases::ASKED_FOLDER.with("rule", rule.to_string());
+        findings.add(ASKED, Tier::L1, say, at, &[]);
+    }
+}
+
+/// The patterns of files that rules of the user refuse to read, or ask about, as far as they lead
+/// below a folder to something that is there. Names of credentials are not among them: everything
+/// that goes through folders leaves these out.
+pub(super) fn patterns_below<'a>(
+    folder: &Path,
+    context: &JudgeContext<'a>,
+) -> Vec<(PathBuf, &'a PolicyRule)> {
+    let policy_cx = context.policy_cx;
+    let is_left_out = |pattern: &Path| {
+        let last = pattern.iter().rfind(|name| *name != "**").unwrap_or_default().to_string_lossy();
+        sensitive::is_sensitive_name(&last) || sensitive::targets_credentials(&last)
+    };
+    let rules = policy_cx.policy.denied.iter().chain(&policy_cx.policy.asked);
+    let patterns = rules.filter_map(|rule| {
+        let pattern = FileAccess::Reads.pattern_of(rule)?;
+        Some((whole_pattern(pattern, context), rule))
+    });
+    let is_below = |(pattern, _): &(PathBuf, &PolicyRule)| {
+        let start = fixed_start(pattern);
+        (start.starts_with(folder) || folder.starts_with(&start))
+            && policy_cx.world.kind(&start) != PathKind::Missing
+            && !is_left_out(pattern)
+    };
+    patterns.filter(is_below).collect()
+}
+
+/// What a pattern begins with, up to the first name that fits others.
+pub(super) fn fixed_start(pattern: &Path) -> PathBuf {
+    let is_fixed = |name: &Component<'_>| {
+        !name.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte))
+    };
+    pattern.components().take_while(is_fixed).collect()
 }
 
 fn add_findings(
@@ -84,16 +140,15 @@ fn add_findings(
     }
 }
 
-fn leads_there(pattern: &str, path: &Path, context: &JudgeContext<'_>) -> bool {
+fn whole_pattern(pattern: &str, context: &JudgeContext<'_>) -> PathBuf {
     let place = context.policy_cx.place;
     let below = pattern.strip_prefix("./").unwrap_or(pattern);
-    let whole = match below.strip_prefix("~/") {
+    match below.strip_prefix("~/") {
         Some(inner) => place.home.join(inner),
         // A name alone is one at any depth.
         None if !pattern.contains('/') => place.workspace.join("**").join(pattern),
         None => place.workspace.join(below),
-    };
-    is_in(&names(&whole), &names(path))
+    }
 }
 
 fn names(path: &Path) -> Vec<&[u8]> {

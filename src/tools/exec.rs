@@ -152,8 +152,10 @@ async fn pause_others(
         return None;
     }
     let folders = vec![exec.sandbox.workspace().to_owned(), std::env::temp_dir()];
+    let (place, folder) = (exec.steps.kept_jobs.clone(), exec.sandbox.workspace().to_owned());
+    let kept = move || place.map_or_else(Vec::new, |it| KeptJob::marks_around(&it, &folder));
     tokio::select! {
-        paused = PausedSteps::pause(DaemonRule::outside(folders)) => paused,
+        paused = PausedSteps::pause(DaemonRule::outside(folders), kept) => paused,
         () = control.cancel.cancelled() => None,
     }
 }
@@ -342,8 +344,11 @@ fn daemon_rule(judged: &Judgement, inside: Option<&Confined>) -> DaemonRule {
     if judged.risk.tier == Tier::L0 {
         return DaemonRule::default();
     }
-    let temp = inside.map(|inside| inside.temp().to_owned());
-    DaemonRule::outside(std::iter::once(judged.cwd.clone()).chain(temp).collect())
+    let written = inside.into_iter().flat_map(|inside| {
+        let bounds = inside.bounds().map(SandboxBounds::writes).unwrap_or_default();
+        bounds.iter().cloned().chain([inside.temp().to_owned()])
+    });
+    DaemonRule::outside(written.chain([judged.cwd.clone()]).collect())
 }
 
 /// Says why it may have failed: what can be opened to it, else that it had no terminal.

@@ -535,3 +535,17 @@ async fn debuggers_work_on_the_steps_own_processes() {
         );
     }
 }
+
+#[tokio::test]
+async fn no_step_leaves_a_program_that_runs_with_the_rights_of_its_owner() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    let script = "umask 0; cp /bin/cat a; chmod 4755 a; chmod u+s a; install -m 4755 a b\n\
+        cp -p /usr/bin/su /bin/su /usr/bin/passwd .; tar --mode=4755 -cf t.tar a; mkdir out; tar -xpf t.tar -C out\n\
+        perl -MFcntl -e 'sysopen(F, \"c\", O_CREAT | O_WRONLY, 04755)'\n\
+        mkdir -m 2775 d; chmod 755 a; chmod 1777 out; mknod e p\n\
+        find . -perm -4000; find d -perm -2000; echo done\n";
+    let seen = wall.script(script).await;
+    assert_eq!(seen.stdout, "d\ndone\n", "{}", seen.stderr);
+    let mode = |name: &str| fs::metadata(wall.workspace().join(name)).unwrap().permissions().mode();
+    assert_eq!((mode("a") & 0o7777, mode("out") & 0o7777), (0o755, 0o1777));
+}

@@ -232,6 +232,7 @@ words! { "safety":
     LIMIT_NETWORK: "Your settings refuse network access (`allow_network = false`).", "你的设置拒绝访问网络（`allow_network = false`）。";
     LIMIT_WRITE: "Your settings refuse writing and deleting (`allow_write = false`).", "你的设置拒绝写入或删除（`allow_write = false`）。";
     DENIED: "Your rule `{rule}` refuses it.", "你的规则 `{rule}` 拒绝了它。";
+    ASKED_FOLDER: "It goes through files that your rule `{rule}` is about.", "它会读取你的规则 `{rule}` 所涉及的文件。";
     ASKED_RULE: "Your rule `{rule}` asks about it.", "你的规则 `{rule}` 要求询问。";
     ALLOWED: "Your rule `{rule}` lets it run without asking.", "你的规则 `{rule}` 允许其直接运行。";
     TOOL_UNKNOWN: "Unknown tool `{tool}`. Available: {tools}.", "没有名为 `{tool}` 的工具。可用的有：{tools}。";

@@ -26,6 +26,7 @@ const HIDDEN: &[(char, char)] = &[
     ('\u{fffe}',  '\u{ffff}'),
     ('\u{13430}', '\u{1345f}'), // Egyptian joiners
     ('\u{1bca0}', '\u{1bca3}'), // shorthand controls
+    ('\u{1d159}', '\u{1d159}'), // a note without a head
     ('\u{1d173}', '\u{1d17a}'), // musical controls
     ('\u{e0000}', '\u{e0fff}'), // tags, more selectors
 ];

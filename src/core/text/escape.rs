@@ -52,7 +52,7 @@ fn needs_escape(c: char) -> bool {
 
 /// The text as it is, or escaped as a whole if a character of it could not be seen.
 pub fn visible(text: &str) -> String {
-    if text.contains(|c: char| c.is_control() || is_hidden(c)) {
+    if text.contains(|c: char| c.is_control() || is_hidden(c) || is_lookalike_space(c)) {
         escape(text).text
     } else {
         text.to_owned()

@@ -110,5 +110,6 @@ mod tests {
         let token = quote("a\u{200b}b");
         let marked: Vec<_> = token.marks.iter().map(|at| token.text.get(at.clone())).collect();
         assert_eq!(marked, [Some(r"\u{200b}")]);
+        assert_eq!(super::super::visible("a\u{2800}b.txt"), r"a\u{2800}b.txt");
     }
 }

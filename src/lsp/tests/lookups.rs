@@ -41,6 +41,10 @@ async fn text(project: &Project, lookup: CodeLookup, symbol: &str) -> String {
     }
 }
 
+fn beside(uri: &Value, name: &str) -> String {
+    uri.as_str().unwrap().replace("a.rs", name)
+}
+
 #[tokio::test]
 async fn places_are_shown_with_their_lines_and_none_outside_of_the_workspace() {
     let project = answering("textDocument/references", |params| {
@@ -50,11 +54,16 @@ async fn places_are_shown_with_their_lines_and_none_outside_of_the_workspace() {
             { "uri": uri, "range": range(1, 3, 7) },
             { "uri": uri, "range": range(2, 13, 17) },
             { "uri": "file:///etc/passwd", "range": range(0, 0, 1) },
+            { "uri": beside(&uri, "..%2f..%2f..%2f..%2f..%2fetc%2fpasswd"), "range": range(0, 0, 1) },
+            { "uri": beside(&uri, "link"), "range": range(0, 0, 1) },
+            { "uri": beside(&uri, ".env"), "range": range(0, 0, 1) },
         ])
     });
+    std::os::unix::fs::symlink("/etc/passwd", project.path("link")).unwrap();
+    project.write(".env", "KEY=value\n");
     let found = text(&project, CodeLookup::References, "name").await;
     let lines = ["a.rs:2: fn name() {}", "a.rs:3: fn other() { name(); name() }"];
-    assert_eq!(found, format!("{}\noutside of the workspace: 1", lines.join("\n")));
+    assert_eq!(found, format!("{}\noutside of the workspace: 4", lines.join("\n")));
 }
 
 #[tokio::test]

@@ -90,7 +90,7 @@ pub fn git_paths(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut
     if call.id.starts_with("git.diff") {
         check_numbered_trees(call, tokens, findings);
     }
-    if prints_usual_diffs(call, tokens) {
+    if call.denied_patterns().is_empty() && prints_usual_diffs(call, tokens) {
         USUAL_DIFFS.iter().for_each(|word| call.insert(0, word, findings));
         findings.launch.filters_diffs = true;
         return;
@@ -156,6 +156,7 @@ pub fn git_stash(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut
     if !shows_content(call, tokens) {
         return;
     }
+    call.check_folder(&call.context.policy_cx.place.workspace, 0, findings);
     let untracked = args::find_flag(tokens, "-u|--include-untracked|--only-untracked").is_some();
     if untracked || call.tracked_files() != Some(Tracked::default()) {
         let say = phrases::READS_SECRETS.with("program", "git stash");
@@ -294,6 +295,14 @@ pub(super) fn exclude_credentials(call: &ProgramCall<'_>, findings: &mut Finding
     for glob in sensitive::sensitive_globs().chain(pairs).chain(folders) {
         let path = format!(":(top,exclude,icase,glob)**/{glob}");
         call.insert(call.args.len(), &path, findings);
+    }
+    let workspace = &call.context.policy_cx.place.workspace;
+    for pattern in call.denied_patterns() {
+        let Ok(inner) = pattern.strip_prefix(workspace) else { continue };
+        for path in [inner, &inner.join("**")] {
+            let path = format!(":(top,exclude,glob)**/{}", path.display());
+            call.insert(call.args.len(), &path, findings);
+        }
     }
 }
 

@@ -76,6 +76,7 @@ pub(super) fn check_excluded_folder(
     if inner.components().any(|part| closed(part.as_os_str())) {
         call.ask_sensitive(text, at, findings);
     }
+    call.check_folder(&real, at, findings);
 }
 
 /// The names of our own folders inside the workspace: without a sandbox nothing else keeps

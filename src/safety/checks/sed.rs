@@ -4,6 +4,7 @@
 use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::Effect;
 
+use super::super::WriteOpening;
 use super::super::args;
 use super::super::findings::Findings;
 use super::super::spec::{ArgToken, ProgramCall, operands};
@@ -30,6 +31,12 @@ pub fn sed(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
     let file = args::find_flag(tokens, "-f|--file").is_some();
     if let (false, Some((at, script))) = (given || file, operands(tokens).next()) {
         sed_script(script, at, call, findings);
+    }
+    if args::find_flag(tokens, "-i|-I|--in-place").is_some() {
+        let files = operands(tokens).skip(usize::from(!given && !file));
+        let outside = files.filter(|(_, text)| call.is_outside(text));
+        outside
+            .for_each(|(at, text)| call.check_output(text, at, WriteOpening::Replaced, findings));
     }
 }
 

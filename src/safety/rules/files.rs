@@ -79,7 +79,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("stat")
         .flags("-L -f -t -x -s -l -n -q -r -F --dereference --file-system --terse")
         .values("-c=text --format=text --printf=text --cached=text")
-        .operands(Reads(ANY)).keeps(&["stat README.md", "stat -c %s a.txt"]).raised(&["stat /etc/shadow", "stat ~/.ssh"]),
+        .operands(Lists).keeps(&["stat README.md", "stat -c %s a.txt", "stat /usr/bin"]).raised(&["stat /etc/shadow", "stat ~/.ssh", "stat ~/x"]),
     Spec::read("file")
         .flags("-b -d -E -h -i -I -k -l -L -n -N -r -s -v -0 --brief --mime --mime-type --mime-encoding --keep-going --no-buffer --no-dereference \
                 --dereference --no-pad --raw --print0 --extension --version --list --apple")
@@ -153,7 +153,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("dirname").flags("-z --zero").operands(Text).keeps(&["dirname src/main.rs"]),
     Spec::read("which").flags("-a -s").operands(Text).keeps(&["which git", "which -a git"]).raised(&["which --read-alias git"]),
     Spec::read("whereis").flags("-b -m -s -u").operands(Text).keeps(&["whereis git"]).raised(&["whereis -B /x -f git"]),
-    Spec::read("test [").flags("*").operands(Named).keeps(&["test -f a.txt", "[ -d src ]", "test 1 -eq 1"]).raised(&["test -f ~/.ssh/id_rsa", "[ -e /etc/shadow ]"]),
+    Spec::read("test [").flags("*").operands(Named).keeps(&["test -f a.txt", "[ -d src ]", "test 1 -eq 1", "test -d /usr/bin", "[ -d /usr/bin ]"]).raised(&["test -f ~/.ssh/id_rsa", "test -f ~/x", "[ -e /h/other/x ]", "[ -e /etc/shadow ]"]),
     Spec::read("find").by_language().flags("*").operands(Text).check(checks::find)
         .keeps(&["find . -name *.rs -type f", "find", "find src -maxdepth 2 -not -name x -print0", "find . ( -name a -o -name b ) -prune",
                  "find . -mtime -1 -printf %p", "find . -newer a.txt", "find . -newermt 2024-01-01", "find . -size +1M -ls",

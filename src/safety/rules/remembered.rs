@@ -254,9 +254,12 @@ pub const FILE_COMMANDS: &[RuleForm] = &[
     form("rm", Open(CHANGES.flags("-f -r -R -d -v --force --recursive --dir --verbose"))),
 ];
 
-/// One that is like them and always asked about.
-pub const INSTALL: &[RuleForm] =
-    &[form("install", Open(CHANGES.flags("-v -C -D -p").values("-m --mode")))];
+/// Those that are like them and always asked about where they name a path outside.
+#[rustfmt::skip]
+pub const EXACT_OUTSIDE: &[RuleForm] = &[
+    form("install", Open(CHANGES.flags("-v -C -D -p").values("-m --mode"))),
+    form("sed|gsed -i|--in-place", Open(CHANGES.flags("-E -r -n -s -z").values("-e --expression"))),
+];
 
 /// Commands of git that change neither a file nor what was committed.
 pub const RECORDING: &[RuleForm] = &[

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::{FileKind, PathKind, PolicyContext, sensitive};
+use super::super::{FileKind, PathKind, PolicyContext, paths, sensitive};
 use super::ast::{Set, ShellWord, Trait, VariableUse, plain_substitution};
 use super::brace_expansion;
 use super::known::KnownWord;
@@ -221,12 +221,21 @@ impl Expander<'_> {
         }
         let inside = written.strip_prefix('$')?;
         let inside = inside.strip_prefix('{').map_or(Some(inside), |it| it.strip_suffix('}'))?;
+        if let Some(name) = inside.strip_prefix('#').filter(|name| is_free_name(name)) {
+            return self.length_of(name);
+        }
         let end = inside.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '?');
         let (name, cut) = inside.split_at_checked(end.unwrap_or(inside.len()))?;
         let kept = Some(format!("\"${{{name}{cut}}}\""));
         match name {
             "PIPESTATUS" if self.shows && is_place(cut) => Some(("0".to_owned(), kept)),
-            _ if !cut.is_empty() && !is_cut(cut) && !is_fallback(cut) => None,
+            _ if !cut.is_empty()
+                && !is_cut(cut)
+                && !is_fallback(cut)
+                && replaced(cut).is_none() =>
+            {
+                None
+            }
             name if name.bytes().all(|b| b.is_ascii_digit()) => self.argument(name, cut, variable),
             name if self.context.variables.is_made(name) => {
                 let (text, kept) = self.shown_later(name, variable)?;
@@ -234,17 +243,28 @@ impl Expander<'_> {
             }
             name if self.context.variables.has(name) => {
                 let value = self.context.variables.value_of(name, variable)?;
-                Some((without_cut(&value, cut).to_owned(), None))
+                Some((without_cut(&value, cut), None))
             }
             "HOME" | "PWD" => {
                 let home = &*self.context.policy_cx.place.home;
                 let path = if name == "HOME" { home } else { self.context.folder? };
-                Some((without_cut(&plain_path(path)?, cut).to_owned(), None))
+                Some((without_cut(&plain_path(path)?, cut), None))
             }
             "?" if self.shows && cut.is_empty() => Some(("0".to_owned(), kept)),
             name if self.shows && SHOWN.contains(&name) => Some((written.to_owned(), kept)),
             _ => None,
         }
+    }
+
+    /// `${#x}`: how many letters a value has.
+    fn length_of(&self, name: &str) -> Option<(String, Option<String>)> {
+        if self.context.variables.is_made(name) {
+            let kept = format!("\"${{#{}}}\"", made_name(name));
+            return (self.shows || self.takes).then_some((UNKNOWN.to_owned(), Some(kept)));
+        }
+        let variable_use = VariableUse { at: 0, written: String::new(), is_quoted: true };
+        let value = self.context.variables.value_of(name, &variable_use)?;
+        value.is_ascii().then(|| (value.len().to_string(), None))
     }
 
     /// One of the words that a function was called with.
@@ -257,7 +277,7 @@ impl Expander<'_> {
         let at = name.parse::<usize>().ok()?.checked_sub(1)?;
         let given = self.context.variables.arguments.as_deref().unwrap_or_default().get(at);
         let KnownWord { text, shown } = given.cloned().unwrap_or(KnownWord::literal(""));
-        let value = without_cut(&text, cut).to_owned();
+        let value = without_cut(&text, cut);
         let is_one = variable.is_quoted || is_one_word(&value);
         (is_one && (shown.is_none() || cut.is_empty())).then_some((value, shown))
     }
@@ -382,7 +402,7 @@ impl Expander<'_> {
         let mut found = Vec::new();
         for (text, folder) in folders {
             let real = world.resolve(folder);
-            if !self.context.policy_cx.place.can_read(&real) {
+            if !paths::is_readable(&real, self.context.policy_cx.place) {
                 return None;
             }
             let entries = world.entries(&real, MAX_ENTRIES + 1);
@@ -425,6 +445,19 @@ fn is_fallback(text: &str) -> bool {
     text.strip_prefix(":-").is_some_and(|text| text.chars().all(plain))
 }
 
+/// What `${x/y/z}` or `${x//y/z}` looks for and puts in its place, where both are plain, and whether
+/// everywhere.
+fn replaced(text: &str) -> Option<(&str, &str, bool)> {
+    let rest = text.strip_prefix('/')?;
+    let everywhere = rest.strip_prefix('/');
+    let rest = everywhere.unwrap_or(rest);
+    let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let is_plain = !from.is_empty() && from.chars().all(plain);
+    let is_whole = to.chars().all(|c| plain(c) || c == '/');
+    (is_plain && is_whole).then_some((from, to, everywhere.is_some()))
+}
+
 /// Whether the rest of `${x[0]}` is the place of one, or all of them.
 fn is_place(text: &str) -> bool {
     let place = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
@@ -434,9 +467,14 @@ fn is_place(text: &str) -> bool {
 }
 
 /// A value without what such a cut takes away.
-fn without_cut<'v>(value: &'v str, cut: &'v str) -> &'v str {
+fn without_cut(value: &str, cut: &str) -> String {
     if let Some(fallback) = cut.strip_prefix(":-") {
-        return if value.is_empty() { fallback } else { value };
+        return if value.is_empty() { fallback } else { value }.to_owned();
+    }
+    match replaced(cut) {
+        Some((from, to, true)) => return value.replace(from, to),
+        Some((from, to, false)) => return value.replacen(from, to, 1),
+        None => {}
     }
     let pattern = cut.trim_start_matches(['%', '#']);
     let fits = |part: &str| sensitive::matches_glob(pattern.as_bytes(), part.as_bytes());
@@ -450,7 +488,7 @@ fn without_cut<'v>(value: &'v str, cut: &'v str) -> &'v str {
     let is_longest = cut.len() - pattern.len() == 2;
     // An end is the longest where it is found first, a beginning where it is found last.
     let kept = if of_end == is_longest { kept.next() } else { kept.next_back() };
-    kept.filter(|_| !cut.is_empty()).unwrap_or(value)
+    kept.filter(|_| !cut.is_empty()).unwrap_or(value).to_owned()
 }
 
 /// Whether `[…]` only lists letters, which means the same everywhere.

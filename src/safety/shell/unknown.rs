@@ -12,8 +12,7 @@ use super::super::spec::{Operands, operands};
 use super::super::{args, checks, rules, sensitive};
 use avocet_core::text::quote_literal;
 
-/// In place of what only the shell will know. No line that has it is read.
-pub const UNKNOWN: &str = "7777100007";
+pub use super::super::launch::UNKNOWN;
 
 /// What the shell makes sure of about a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

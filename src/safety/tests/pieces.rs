@@ -322,6 +322,10 @@ fn the_shell_gets_the_words_that_were_judged_and_expands_none() {
         ("ls |& wc", "</bin/ls> 2>&1 | </bin/wc>"),
         ("ls &>/dev/null", "</bin/ls> >/dev/null 2>&1"),
         ("for f in a 'b c'; do cat \"$f\"; done", "{ </bin/cat|a>\n\n</bin/cat|b c>\n\n}"),
+        (
+            "for f in ab.c; do echo ${#f} ${f/b/x} ${f//./-}; done",
+            "{ 'echo' '4' 'ax.c' 'ab-c'\n\n}",
+        ),
         ("if [[ -f a ]]; then ls; fi", "if [[ -f 'a' ]]\nthen </bin/ls>\nfi"),
         ("n=5; head -$n a", ":\n</bin/head|-5|a>"),
         ("sort < a.txt", "</bin/sort> <'a.txt'"),
@@ -556,7 +560,9 @@ fn a_variable_of_a_line_is_known_only_where_it_must_have_been_set() {
         ("f='a b'; cat \"$f\"", Tier::L0),
         ("d=src; f=$d/a; cat ${f}", Tier::L0),
         ("f=a; sort < $f", Tier::L0),
+        ("f=a; cat ${f/a/b}", Tier::L0),
         // Its value is what is judged.
+        ("f=a; cat ${f/a/.env}", Tier::L1),
         ("f=.env; cat $f", Tier::L1),
         ("f=.env; sort < $f", Tier::L1),
         ("f=-delete; find . $f", Tier::L1),

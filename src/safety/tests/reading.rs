@@ -141,3 +141,53 @@ proptest! {
         assert_asks(reader, &args)?;
     }
 }
+
+/// A folder is read with all that is in it, so that a rule about a file in it counts.
+#[test]
+fn what_goes_through_folders_asks_or_leaves_out_where_a_rule_denies_files_in_them() {
+    let tier = |rules: &[&str], step: Step| {
+        let policy = policy(|p| p.denied = rules.iter().map(|text| rule(text)).collect());
+        assess_with(step, &policy, &place()).judgement().risk.tier
+    };
+    let bash = |line: &str| step("bash", &["-c", line]);
+    let vault = ["file.read ./vault/**"];
+    for words in [
+        "rg x",
+        "rg x .",
+        "rg x vault",
+        "grep -r x .",
+        "diff -r vault src",
+        "find . -exec cat {} ;",
+        "git stash show -p",
+    ] {
+        let words = words_of(words);
+        let args: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+        assert_ne!(tier(&vault, step(&words[0], &args)), Tier::L0, "{words:?}");
+        // Names of credentials are left out of all searches, and what is not there is in none.
+        for other in ["file.read ./.env", "file.read **/*.pem", "file.read /missing/x"] {
+            let (plain, ruled) = (step(&words[0], &args), step(&words[0], &args));
+            assert_eq!(tier(&[other], ruled), tier(&[], plain), "{other} {words:?}");
+        }
+    }
+    for line in ["rg x", "find . -type f | xargs cat", "for f in $(find .); do cat \"$f\"; done"] {
+        assert_ne!(tier(&vault, bash(line)), Tier::L0, "{line}");
+    }
+    for words in [["rg", "x", "src"], ["git", "grep", "x"], ["ls", "-R", "."]] {
+        assert_eq!(tier(&vault, step(words[0], &words[1..])), Tier::L0, "{words:?}");
+    }
+    let search = |rules: &[&str]| {
+        let input = serde_json::json!({ "query": "x" });
+        let work = StepAction::Tool { name: "file.search".into(), input };
+        let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
+        tier(rules, step)
+    };
+    assert_eq!(search(&vault), Tier::L0, "it leaves them out");
+    assert_eq!(search(&["file.read sub/*.x"]), Tier::L1);
+    for form in [&["grep", "x"][..], &["log", "-p"], &["diff"]] {
+        let policy = policy(|p| p.denied = vec![rule("file.read ./vault/**")]);
+        let verdict = assess_with(step("git", form), &policy, &place());
+        let launch = &verdict.judgement().launch;
+        let is_excluded = |(_, arg): &(usize, String)| arg.ends_with("**/vault/**");
+        assert!(launch.inserted.iter().any(is_excluded) && !launch.filters_diffs, "{form:?}");
+    }
+}

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::findings::Findings;
 use crate::spec::JudgeContext;
+use crate::user_rules;
 use avocet_core::i18n::{lsp, safety as phrases};
 
 #[rustfmt::skip]
@@ -115,6 +116,26 @@ fn own_folders_below(folder: &Path, context: &JudgeContext<'_>) -> Vec<PathBuf> 
     own.filter(|own| own.starts_with(folder)).cloned().collect()
 }
 
+/// What a search leaves out. Where a rule of the user names files by a pattern, it asks.
+fn closed_below(
+    folder: &Path,
+    context: &JudgeContext<'_>,
+    findings: &mut Findings,
+) -> Vec<PathBuf> {
+    let mut closed = own_folders_below(folder, context);
+    for (pattern, _) in user_rules::patterns_below(folder, context) {
+        let start = user_rules::fixed_start(&pattern);
+        let is_whole =
+            pattern.strip_prefix(&start).is_ok_and(|rest| rest.iter().all(|it| it == "**"));
+        if is_whole && !folder.starts_with(&start) {
+            closed.push(start);
+        } else {
+            user_rules::check_folder(folder, None, context, findings);
+        }
+    }
+    closed
+}
+
 pub fn search(
     input: &InputFields<'_>,
     context: &JudgeContext<'_>,
@@ -138,7 +159,7 @@ pub fn search(
     let around =
         |names| Ok::<_, InputError>(input.number(names)?.unwrap_or(lines).min(MAX_CONTEXT));
     Ok(ToolTask::Search(SearchTask {
-        closed: own_folders_below(&spot.path, context),
+        closed: closed_below(&spot.path, context, findings),
         spot,
         query,
         regex: !literal,

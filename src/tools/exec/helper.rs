@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use super::group_guard::GroupGuard;
 use super::process_group;
 use avocet_core::deadline::with_timeout;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
@@ -77,7 +78,7 @@ pub async fn read_bytes_from_helper(program: &HelperProgram, most: u64) -> io::R
 pub async fn ask_helper(program: &HelperProgram, input: &[u8], most: u64) -> io::Result<Vec<u8>> {
     let path = find_program(program.program).ok_or(io::ErrorKind::NotFound)?;
     let exchange = async {
-        let mut child = start(path, program, Stdio::piped())?;
+        let (mut child, guard) = start(path, program, Stdio::piped())?;
         let stdin = child.stdin().take();
         let stdout = child.stdout().take();
 
@@ -96,7 +97,7 @@ pub async fn ask_helper(program: &HelperProgram, input: &[u8], most: u64) -> io:
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         written?;
-        if child.wait().await?.success() { Ok(said) } else { Err(io::ErrorKind::Other.into()) }
+        wait_for_success(child, guard).await.map(|()| said)
     };
     with_timeout(LONG, exchange).await.map_err(|_| io::ErrorKind::TimedOut)?
 }
@@ -113,7 +114,7 @@ async fn read_output(
 }
 
 async fn collect_output(path: PathBuf, program: &HelperProgram, most: u64) -> io::Result<Vec<u8>> {
-    let mut child = start(path, program, Stdio::piped())?;
+    let (mut child, guard) = start(path, program, Stdio::piped())?;
     let mut said = Vec::new();
     if let Some(stdout) = child.stdout().take() {
         stdout.take(most).read_to_end(&mut said).await?;
@@ -122,7 +123,7 @@ async fn collect_output(path: PathBuf, program: &HelperProgram, most: u64) -> io
     if said.len() as u64 == most && most > ANSWER {
         return Ok(said);
     }
-    if child.wait().await?.success() { Ok(said) } else { Err(io::ErrorKind::Other.into()) }
+    wait_for_success(child, guard).await.map(|()| said)
 }
 
 pub(super) fn find_program(program: &str) -> Option<PathBuf> {
@@ -139,7 +140,7 @@ fn start(
     path: PathBuf,
     program: &HelperProgram,
     stdout: Stdio,
-) -> io::Result<Box<dyn ChildWrapper>> {
+) -> io::Result<(Box<dyn ChildWrapper>, GroupGuard)> {
     let mut command = CommandWrap::with_new(path, |command| {
         command
             .args(program.args)
@@ -154,16 +155,24 @@ fn start(
     command.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
     // A program that keeps an X selection lives on in the background: only the child is
     // waited for.
-    Ok(command.spawn()?.into_inner())
+    let child = command.spawn()?.into_inner();
+    let guard = GroupGuard::new(child.id());
+    Ok((child, guard))
 }
 
 async fn run(path: PathBuf, program: &HelperProgram, input: &[u8]) -> io::Result<()> {
-    let mut child = start(path, program, Stdio::null())?;
+    let (mut child, guard) = start(path, program, Stdio::null())?;
     if let Some(mut stdin) = child.stdin().take() {
         stdin.write_all(input).await?;
         stdin.shutdown().await?;
     }
-    if child.wait().await?.success() { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
+    wait_for_success(child, guard).await
+}
+
+async fn wait_for_success(mut child: Box<dyn ChildWrapper>, guard: GroupGuard) -> io::Result<()> {
+    let status = child.wait().await?;
+    guard.release();
+    if status.success() { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
 }
 
 #[cfg(test)]
@@ -211,6 +220,23 @@ mod tests {
         );
         let deaf = shell(&["-c", "exec 0<&-; exit 0"]);
         assert!(write_to_helper(&deaf, &vec![b'x'; 4 << 20]).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_a_program_started_that_is_given_up_ends_with_it() {
+        let much = shell(&["-c", "sleep 60 & echo $!; exec cat /dev/zero"]);
+        let (mut child, guard) = start("/bin/sh".into(), &much, Stdio::piped()).unwrap();
+        let mut pid = Vec::new();
+        while !pid.ends_with(b"\n") {
+            pid.push(child.stdout().as_mut().unwrap().read_u8().await.unwrap());
+        }
+        let pid: i32 = String::from_utf8(pid).unwrap().trim().parse().unwrap();
+        let pid = rustix::process::Pid::from_raw(pid).unwrap();
+        assert!(process_group::is_running(pid));
+        drop(guard);
+        while process_group::is_running(pid) {
+            tokio::task::yield_now().await;
+        }
     }
 
     #[tokio::test]

@@ -49,11 +49,7 @@ pub struct KeptJob {
 impl KeptJob {
     /// The jobs kept for a workspace, oldest first.
     pub fn find(place: &Path, folder: &Path) -> Vec<KeptJob> {
-        let Ok(entries) = fs::read_dir(place) else { return Vec::new() };
-        let records = entries.flatten().map(|entry| entry.path());
-        let records = records.filter(|path| path.extension().is_some_and(|end| end == RECORD));
-        let mut jobs: Vec<KeptJob> =
-            records.take(MAX_RECORDS).filter_map(|path| KeptJob::read(&path)).collect();
+        let mut jobs = KeptJob::read_all(place);
         for job in &jobs {
             if !job.is_running() && job.is_old() {
                 job.forget();
@@ -62,6 +58,22 @@ impl KeptJob {
         jobs.retain(|job| job.folder == folder && job.record().exists());
         jobs.sort_by_key(|job| (job.began, job.leader.number()));
         jobs
+    }
+
+    /// The marks of those that run and may write in a folder.
+    pub(super) fn marks_around(place: &Path, folder: &Path) -> Vec<String> {
+        let jobs = KeptJob::read_all(place).into_iter().filter(|job| {
+            let is_near = job.folder.starts_with(folder) || folder.starts_with(&job.folder);
+            is_near && job.is_running()
+        });
+        jobs.map(|job| job.mark).collect()
+    }
+
+    fn read_all(place: &Path) -> Vec<KeptJob> {
+        let Ok(entries) = fs::read_dir(place) else { return Vec::new() };
+        let records = entries.flatten().map(|entry| entry.path());
+        let records = records.filter(|path| path.extension().is_some_and(|end| end == RECORD));
+        records.take(MAX_RECORDS).filter_map(|path| KeptJob::read(&path)).collect()
     }
 
     fn read(path: &Path) -> Option<KeptJob> {

@@ -12,6 +12,7 @@
 //! neither subreapers nor `/proc`, only the group is ended.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -84,6 +85,8 @@ pub trait StepWatch: fmt::Debug + Send + Sync {
 #[derive(Clone, Debug, Default)]
 pub(super) struct StepGroups {
     pub watcher: Option<Arc<dyn StepWatch>>,
+    /// The records of jobs that outlive their session.
+    pub kept_jobs: Option<PathBuf>,
     /// The program is exiting: running steps are ended, and not waited for as long.
     pub exiting: CancellationToken,
 }
@@ -363,14 +366,18 @@ pub(super) struct PausedSteps {
 }
 
 impl PausedSteps {
-    /// Waits for other steps that pause some. `None`: their processes were not found.
-    pub(super) async fn pause(rule: DaemonRule) -> Option<PausedSteps> {
+    /// Waits for other steps that pause some. `kept` finds the marks of those that earlier
+    /// sessions started. `None`: their processes were not found.
+    pub(super) async fn pause(
+        rule: DaemonRule,
+        kept: impl FnOnce() -> Vec<String> + Send + 'static,
+    ) -> Option<PausedSteps> {
         let turn = PAUSE.write().await;
         let pause = move || {
             #[cfg(target_os = "linux")]
-            let pids = descendants::stop_steps(&rule);
+            let pids = descendants::stop_steps(&rule, &kept());
             #[cfg(not(target_os = "linux"))]
-            let pids = (&rule, Vec::new()).1;
+            let pids = (&rule, kept, Vec::new()).2;
             PausedSteps { pids, _turn: turn }
         };
         tokio::task::spawn_blocking(pause).await.ok()
@@ -464,7 +471,7 @@ async fn wait_until_over_limit(_leader: Pid, _mark: &str, _most: usize) {
 async fn sweep(leader: Pid, mark: String, rule: DaemonRule) -> Leftovers {
     let mut killed = std::collections::BTreeSet::new();
     let mut left = Leftovers::default();
-    let mut spared = std::collections::BTreeSet::new();
+    let mut spared = std::collections::BTreeMap::new();
     for _ in 0..SWEEPS {
         let mark = mark.clone();
         let known = killed.clone();
@@ -474,15 +481,17 @@ async fn sweep(leader: Pid, mark: String, rule: DaemonRule) -> Leftovers {
         let Ok(found) = tokio::task::spawn_blocking(look).await else { break };
         killed = found.killed;
         spared = found.spared;
-        left.daemons = found.daemons.into_iter().collect();
         if found.remaining == 0 {
             break;
         }
         tokio::time::sleep(BETWEEN).await;
     }
     if !spared.is_empty() {
-        left.spared = spared.iter().copied().collect();
-        tokio::spawn(collect_later(spared));
+        left.spared = spared.keys().copied().collect();
+        left.daemons = spared.into_values().collect();
+        left.daemons.sort_unstable();
+        left.daemons.dedup();
+        tokio::spawn(collect_later(left.spared.iter().copied().collect()));
     }
     left.ended = killed.len();
     left

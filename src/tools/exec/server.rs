@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::process_group::Group;
 use super::spawn::{self, ChildStreams, StepStartError};
-use super::{Exec, bounds};
+use super::{Exec, bounds, guard_files};
 use crate::sandbox::Confined;
 use avocet_core::i18n::{LocalizedText, exec as phrases};
 use avocet_safety::ClearedStep;
@@ -51,12 +51,18 @@ impl Exec {
         step: &ClearedStep,
         variables: BTreeMap<String, String>,
     ) -> Result<ServerProcess, LocalizedText> {
+        let looked = guard_files(self, step.judgement(), false).await;
         let started =
             spawn::start(self, step, ChildStreams::Server(variables), &self.steps.exiting);
         let ((mut child, group), confined) = started.await.map_err(|error| match error {
             StepStartError::Unable(say) | StepStartError::Changed(say) => say,
             StepStartError::Cancelled => phrases::CANCELLED.into(),
         })?;
+        // As long as it runs, each step puts back what it changed in the settings and hooks of
+        // repositories, as for a daemon.
+        if let (Some((guard, _)), pid) = (looked, group.identity().0) {
+            let _ = tokio::task::spawn_blocking(move || guard.end(&[pid])).await;
+        }
         let pipes = (child.stdin().take(), child.stdout().take(), child.stderr().take());
         let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(phrases::NOT_AS_JUDGED.into());

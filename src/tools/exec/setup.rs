@@ -89,6 +89,11 @@ impl Exec {
         Exec { steps: StepGroups { watcher: Some(told), ..self.steps }, ..self }
     }
 
+    /// Pauses the jobs recorded in this folder as it does steps of its own.
+    pub fn with_kept_jobs(self, place: PathBuf) -> Exec {
+        Exec { steps: StepGroups { kept_jobs: Some(place), ..self.steps }, ..self }
+    }
+
     /// Ends running steps sooner once the program is exiting.
     pub fn with_exit_token(self, leaving: CancellationToken) -> Exec {
         Exec { steps: StepGroups { exiting: leaving, ..self.steps }, ..self }

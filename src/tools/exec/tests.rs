@@ -190,3 +190,52 @@ async fn a_step_that_differs_from_the_judged_one_does_not_start() {
         assert_eq!((seen.outcome, seen.exit_code), (Outcome::Refused, None), "{seen:?}");
     }
 }
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+#[allow(clippy::disallowed_methods, reason = "a process that no step of this one started")]
+async fn the_jobs_of_earlier_sessions_pause_with_the_steps_of_this_one() {
+    let place = tempfile::tempdir().unwrap();
+    let mark = "0000010000000abc".to_owned();
+    let mut child = std::process::Command::new("sleep")
+        .arg("600")
+        .env(process_group::MARK, &mark)
+        .spawn()
+        .unwrap();
+    let pid = i32::try_from(child.id()).unwrap();
+    let id = process_id::ProcessId::of(pid).unwrap();
+    let job = KeptJob {
+        folder: "/w/shop/sub".into(),
+        step: "cmd_001".into(),
+        line: "sleep 600".into(),
+        began: 0,
+        ports: Vec::new(),
+        ended: false,
+        leader: id,
+        keeper: id,
+        mark: mark.clone(),
+        place: place.path().to_owned(),
+    };
+    job.save().unwrap();
+    let around = |folder: &str| KeptJob::marks_around(place.path(), Path::new(folder));
+    assert_eq!((around("/w/other"), around("/w/shop")), (Vec::new(), vec![mark.clone()]));
+    assert_eq!(around("/w/shop/sub/a"), [mark.as_str()]);
+    let is_paused = || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit_once(')').unwrap().1.trim_start().starts_with('T')
+    };
+    // Until its program runs it does not show the mark.
+    while !std::fs::read(format!("/proc/{pid}/cmdline")).unwrap().starts_with(b"sleep") {
+        tokio::task::yield_now().await;
+    }
+    let paused = PausedSteps::pause(DaemonRule::default(), || vec![mark]).await;
+    while !is_paused() {
+        tokio::task::yield_now().await;
+    }
+    drop(paused);
+    while is_paused() {
+        tokio::task::yield_now().await;
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

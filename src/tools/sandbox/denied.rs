@@ -97,6 +97,11 @@ pub struct SandboxBounds {
 }
 
 impl SandboxBounds {
+    /// The folders and files that it may write.
+    pub fn writes(&self) -> &[PathBuf] {
+        &self.writes
+    }
+
     pub(super) fn new(
         paths: &SandboxPaths,
         profile: &Profile,

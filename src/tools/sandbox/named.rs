@@ -55,6 +55,10 @@ impl UserOpenings {
                     let above = existing_above(path).filter(|_| changes_folder);
                     self.around.extend(above.filter(|above| can_be_granted(above, paths)));
                 }
+                WriteOpening::Replaced => {
+                    let above = existing_above(path);
+                    self.named.extend(above.filter(|above| can_be_granted(above, paths)));
+                }
                 // Code of the project may run in these.
                 _ if !can_be_granted(path, paths) => continue,
                 WriteOpening::Existing if !is_there => continue,
@@ -118,6 +122,7 @@ mod tests {
             WriteOpening::Folder,
             WriteOpening::New,
             WriteOpening::Entry,
+            WriteOpening::Replaced,
         ];
         let mut opened = Vec::new();
         for (path, opening) in names.flat_map(|path| all.map(|opening| (path.clone(), opening))) {

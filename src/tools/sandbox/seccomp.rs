@@ -67,6 +67,21 @@ const NO_CHANGE: &[Call] = &[
 /// Cuts a file by its path; programs have another way for a file they have open.
 const TRUNCATE: Call = call("truncate", 76, 45);
 
+/// Denied to approved steps where the mode, which is this argument, makes a program run with the
+/// rights of its owner: anybody else could start it outside of the sandbox. A folder may have the
+/// bit of the group, which no filter tells from a file.
+#[rustfmt::skip]
+const SET_MODE: &[(Call, u8)] = &[
+    (x86_only("chmod", 90), 1), (call("fchmod", 91, 52), 1), (call("fchmodat", 268, 53), 2), (call("fchmodat2", 452, 452), 2),
+    (x86_only("creat", 85), 1), (x86_only("mknod", 133), 1), (call("mknodat", 259, 33), 2),
+];
+const SET_USER: u64 = 0o4000;
+/// The same where the argument before the mode asks for a new file.
+const OPEN: &[(Call, u8)] = &[(x86_only("open", 2), 2), (call("openat", 257, 56), 3)];
+const MAKES_FILE: &[u64] = &[0o100, 0o20_000_000];
+/// The same with both in memory.
+const OPENAT2: Call = call("openat2", 437, 437);
+
 /// Starts a process or thread. Its flags can ask for another view of the machine.
 const CLONE: Call = call("clone", 56, 220);
 /// The same with the flags in memory, where no filter sees them.
@@ -174,7 +189,24 @@ fn rules(
         .iter()
         .map(|flag| SeccompRule::new(vec![compare_arg(0, *flag, SeccompCmpOp::MaskedEq(*flag))?]));
     deny(&mut rules, &CLONE, arch, &views.collect::<Result<Vec<_>, _>>()?);
+    if !reads {
+        deny_set_user(&mut rules, arch)?;
+    }
     Ok(rules)
+}
+
+fn deny_set_user(rules: &mut Rules, arch: &TargetArch) -> Result<(), seccompiler::BackendError> {
+    let has = |at: u8, bit: u64| compare_arg(at, bit, SeccompCmpOp::MaskedEq(bit));
+    for (call, mode) in SET_MODE {
+        deny(rules, call, arch, &[SeccompRule::new(vec![has(*mode, SET_USER)?])?]);
+    }
+    for (call, mode) in OPEN {
+        let made = MAKES_FILE
+            .iter()
+            .map(|bit| SeccompRule::new(vec![has(*mode, SET_USER)?, has(mode - 1, *bit)?]));
+        deny(rules, call, arch, &made.collect::<Result<Vec<_>, _>>()?);
+    }
+    Ok(())
 }
 
 /// The filter that says this kernel lacks a call, so that programs use the older one.
@@ -182,6 +214,7 @@ pub(super) fn missing_calls() -> Result<Option<BpfProgram>, seccompiler::Backend
     let Some(arch) = arch() else { return Ok(None) };
     let mut rules = Rules::new();
     deny(&mut rules, &CLONE3, &arch, &[]);
+    deny(&mut rules, &OPENAT2, &arch, &[]);
     let missing = SeccompAction::Errno(ENOSYS);
     SeccompFilter::new(rules, SeccompAction::Allow, missing, arch)?.try_into().map(Some)
 }
@@ -219,7 +252,8 @@ mod tests {
         let all: Vec<&Call> = NEVER
             .iter()
             .chain(NO_CHANGE)
-            .chain([&SOCKET, &SOCKET_PAIR, &IOCTL, &CLONE, &CLONE3, &LIMIT, &OWN_LIMIT])
+            .chain([&SOCKET, &SOCKET_PAIR, &IOCTL, &CLONE, &CLONE3, &LIMIT, &OWN_LIMIT, &OPENAT2])
+            .chain(OPEN.iter().map(|(call, _)| call))
             .collect();
         for (at, call) in all.iter().enumerate() {
             for other in all.iter().skip(at + 1) {

@@ -17,20 +17,58 @@ async fn wait_for(path: &Path) {
 }
 
 #[tokio::test]
-async fn a_program_that_passes_for_a_daemon_cannot_leave_a_hook_after_its_step() {
+async fn what_runs_below_a_daemon_or_only_names_one_ends_with_its_step() {
     let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
     wall.identity();
     let root = wall.repository("code/shop");
     let evil = "#!/bin/sh\ntouch started; while ! test -e go; do sleep 0.05; done\n\
-        echo evil > .git/hooks/pre-push; touch planted; while test -d .git && ! test -e stop; do sleep 0.05; done\n";
+        touch planted; while test -d .git; do sleep 0.05; done\n";
+    wall.write(&root.join("evil.sh"), evil);
+    for line in [
+        "git -c 'alias.x=!./evil.sh' x gc --auto",
+        "exec -a 'sccache' bash ./evil.sh sccache",
+        "GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=gc.autoPackLimit GIT_CONFIG_VALUE_0=1 \
+         GIT_CONFIG_KEY_1=core.hooksPath GIT_CONFIG_VALUE_1=hooks git gc --auto",
+    ] {
+        wall.write(&root.join("hooks/pre-auto-gc"), "#!/bin/sh\n./evil.sh\n");
+        let _ = fs::remove_file(root.join("started"));
+        let seen = wall
+            .script(&format!(
+                "for n in 1 2 3; do git commit -qm $n --allow-empty; git repack -dq; done\n\
+                 chmod +x hooks/* evil.sh\n({line}) > /dev/null 2>&1 &\n\
+                 while ! test -e started; do sleep 0.05; done\n"
+            ))
+            .await;
+        let note = seen.note.map(|note| note.text(Lang::En)).unwrap_or_default();
+        assert!(note.contains("ended with the step"), "{line}: {note} {}", seen.stderr);
+        let all = fs::read_dir("/proc").unwrap().flatten();
+        let lines = all.filter_map(|it| fs::read_to_string(it.path().join("cmdline")).ok());
+        let here = lines.filter(|it| it.contains("./evil.sh")).count();
+        assert_eq!(here, 0, "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_daemon_that_outlives_its_step_cannot_leave_a_hook() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    wall.identity();
+    let root = wall.repository("code/shop");
+    // It stands for one that was made to do something else.
+    let server = wall.home(".cargo/bin/sccache");
+    fs::create_dir_all(server.parent().unwrap()).unwrap();
+    fs::copy("/bin/bash", &server).unwrap();
+    let evil = "exec 9<> pipe; : > started; while ! test -e go; do read -t 0.05 -u 9; done\n\
+        echo evil > .git/hooks/pre-push; : > planted\n\
+        while test -d .git && ! test -e stop; do read -t 0.05 -u 9; done\n";
     wall.write(&root.join("evil.sh"), evil);
     let seen = wall
-        .script(
-            "git -c 'alias.x=!./evil.sh' x gc --auto > /dev/null 2>&1 &\n\
+        .script(&format!(
+            "mkfifo pipe; {} evil.sh > /dev/null 2>&1 &\n\
              while ! test -e started; do sleep 0.05; done\n",
-        )
+            server.display()
+        ))
         .await;
-    assert_eq!((seen.exit_code, seen.put_back), (Some(0), Vec::new()));
+    assert_eq!((seen.exit_code, seen.put_back), (Some(0), Vec::new()), "{}", seen.stderr);
     assert!(seen.note.is_some(), "it says what was left running");
     fs::write(root.join("go"), "").unwrap();
     wait_for(&root.join("planted")).await;
@@ -46,6 +84,26 @@ async fn a_program_that_passes_for_a_daemon_cannot_leave_a_hook_after_its_step()
     assert_eq!(fs::read_to_string(root.join(".envrc")).unwrap(), "own");
     assert!(fs::read_to_string(root.join(".git/config")).unwrap().contains("other"));
     fs::write(root.join("stop"), "").unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_runs_beside_the_steps_cannot_leave_a_hook() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    wall.identity();
+    let root = wall.repository("code/shop");
+    // As a build script that the server of a language runs.
+    let evil = "while ! test -e go; do sleep 0.05; done; echo evil > .git/hooks/pre-push\n\
+        touch planted; while test -d .git; do sleep 0.05; done\n";
+    wall.write(&root.join("evil.sh"), evil);
+    let server = wall.approved(&["bash", "evil.sh"]);
+    let server = wall.exec.start_server(&server, BTreeMap::new()).await.ok().unwrap();
+    fs::write(root.join("go"), "").unwrap();
+    wait_for(&root.join("planted")).await;
+    let seen = wall.run(&["git", "commit", "--allow-empty", "-qm", "two"]).await;
+    assert!(seen.note.is_some() && !root.join(".git/hooks/pre-push").exists(), "{}", seen.stderr);
+    drop(server);
+    let seen = wall.run(&["git", "tag", "x"]).await;
+    assert_eq!((seen.exit_code, seen.note), (Some(0), None));
 }
 
 #[tokio::test]

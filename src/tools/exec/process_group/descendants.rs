@@ -1,7 +1,7 @@
 //! Reads the processes of this machine from `/proc`, and finds those that belong to a step.
 //! Linux only.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::time::{Duration, Instant};
 
@@ -15,8 +15,6 @@ use super::{MARK, ProcessMark, limit};
 /// The most processes that are looked at, and bytes of an environment.
 const MAX_PROCESSES: usize = 65_536;
 const MAX_ENVIRONMENT: u64 = 4 * 1024 * 1024;
-/// Bytes of a command line that are looked at.
-const COMMAND_LINE: u64 = 256 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Process {
@@ -38,9 +36,8 @@ pub(super) struct DescendantScan {
     pub killed: BTreeSet<i32>,
     /// How many are still to be seen off.
     pub remaining: usize,
-    /// Those that are left running, and the name of each daemon among them.
-    pub spared: BTreeSet<i32>,
-    pub daemons: BTreeSet<&'static str>,
+    /// Those that are left running, each with the name of its daemon.
+    pub spared: BTreeMap<i32, &'static str>,
 }
 
 /// Kills a step's processes and collects those that have ended. What was killed in
@@ -55,17 +52,16 @@ pub(super) fn sweep(
     let leader = leader.as_raw_nonzero().get();
     let marked = |pid: i32| killed.contains(&pid) || has_mark(pid, mark);
     stop_members(own, leader, marked, rule);
-    let mut spared = BTreeSet::new();
-    let mut daemons = BTreeSet::new();
+    let mut spared = BTreeMap::new();
 
     let mut left = 0;
     // Parents come before their children, which a daemon keeps too.
     for process in members(&list_descendants(own), own, leader, marked) {
         let Some(pid) = Pid::from_raw(process.pid) else { continue };
-        let daemon = daemon_name(process.pid, rule);
-        if daemon.is_some() || spared.contains(&process.parent) {
-            spared.insert(process.pid);
-            daemons.extend(daemon);
+        if let Some(daemon) = daemon_name(&process, &spared, rule) {
+            spared.insert(process.pid, daemon);
+            // It may have begun in a group just before that was stopped.
+            send(process.pid, Signal::CONT);
             continue;
         }
         if !process.zombie {
@@ -80,14 +76,14 @@ pub(super) fn sweep(
         let collected = ours && !matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None));
         left += usize::from(!collected);
     }
-    DescendantScan { killed, remaining: left, spared, daemons }
+    DescendantScan { killed, remaining: left, spared }
 }
 
 /// Stops a step's processes, until no new one appears: a chain in which each starts the next and
 /// ends would outrun signals that kill what was listed.
 fn stop_members(own: i32, leader: i32, marked: impl Fn(i32) -> bool, rule: &DaemonRule) {
     let mut seen = BTreeSet::new();
-    let mut spared = BTreeSet::new();
+    let mut spared = BTreeMap::new();
     let mut kept_groups = BTreeSet::from([0]);
 
     // 0 where the session was made outside of this container.
@@ -98,13 +94,12 @@ fn stop_members(own: i32, leader: i32, marked: impl Fn(i32) -> bool, rule: &Daem
         let mut new = members(&scan_descendants(own), own, leader, &marked);
         new.retain(|process| seen.insert(process.pid));
         for process in &new {
-            let is_daemon = || daemon_name(process.pid, rule).is_some();
-            if spared.contains(&process.parent) || !process.zombie && is_daemon() {
-                spared.insert(process.pid);
+            if let Some(daemon) = daemon_name(process, &spared, rule) {
+                spared.insert(process.pid, daemon);
                 kept_groups.insert(process.group);
             }
         }
-        new.retain(|process| !spared.contains(&process.pid));
+        new.retain(|process| !spared.contains_key(&process.pid));
         for process in &new {
             stop(process.pid);
             // None can be started in a group while a signal is sent to all of it, and one that has
@@ -121,19 +116,25 @@ fn stop_members(own: i32, leader: i32, marked: impl Fn(i32) -> bool, rule: &Daem
     }
 }
 
-/// Stops the processes of all steps below us, until no new one appears, and answers with them.
-/// Those that git asks for keys and changes run on.
-pub(super) fn stop_steps(rule: &DaemonRule) -> Vec<i32> {
+/// Stops the processes of all steps below us, and of those with one of these marks, until no new
+/// one appears, and answers with them. Those that git asks for keys and changes run on.
+pub(super) fn stop_steps(rule: &DaemonRule, kept: &[String]) -> Vec<i32> {
     let own = getpid().as_raw_nonzero().get();
     let ours = read_process(own).map_or(0, |own| own.session);
     let mut stopped = BTreeSet::new();
     let mut kept_groups = BTreeSet::from([0]);
 
-    let serves = |process: &Process| daemon_name(process.pid, rule).is_some_and(serves_git);
+    let serves =
+        |process: &Process| rule.name_of_process(process.pid, None).is_some_and(serves_git);
     let mut quiet = 0;
     for _ in 0..STOPS {
         let mut new = scan_descendants(own);
-        new.retain(|process| !process.zombie && !is_unmarked(process.pid));
+        new.retain(|process| !is_unmarked(process.pid));
+        let is_kept = |process: &Process| kept.iter().any(|mark| has_mark(process.pid, mark));
+        if !kept.is_empty() {
+            new.extend(all_processes().into_iter().filter(is_kept));
+        }
+        new.retain(|process| !process.zombie);
         kept_groups.extend(new.iter().filter(|one| serves(one)).map(|one| one.group));
         new.retain(|process| !serves(process) && stopped.insert(process.pid));
         for process in &new {
@@ -159,12 +160,15 @@ pub(super) fn continue_steps(pids: &[i32]) {
 /// How often a step's processes are looked for to be stopped.
 const STOPS: usize = 500;
 
-fn daemon_name(pid: i32, rule: &DaemonRule) -> Option<&'static str> {
-    let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
-    let line = std::fs::File::open(format!("/proc/{pid}/cmdline")).ok()?;
-    let mut bytes = Vec::new();
-    line.take(COMMAND_LINE).read_to_end(&mut bytes).ok()?;
-    rule.name_of(&program, &bytes)
+/// What a process is left running as, which the daemon that started it may decide.
+fn daemon_name(
+    process: &Process,
+    spared: &BTreeMap<i32, &'static str>,
+    rule: &DaemonRule,
+) -> Option<&'static str> {
+    let parent = spared.get(&process.parent).copied();
+    // One that has ended is collected by its parent.
+    if process.zombie { parent } else { rule.name_of_process(process.pid, parent) }
 }
 
 /// Collects those of these processes that have ended, and answers with the others.

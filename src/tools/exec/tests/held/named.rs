@@ -14,6 +14,7 @@ const NAMED: &[&str] = &[
     "cp run.sh ../run2.sh", "cp run.sh HOME/plain.txt", "cp -p run.sh AWAY/run2.sh", "cp run.sh ..", "cp run.sh ../old", "cp run.sh ../old.txt",
     "cp -r tree ../copied", "cp -r tree ../old", "cp -a tree ../old", "cp run.sh tree/b.txt ../old", "cp -n run.sh ../old.txt", "cp -n run.sh ../new",
     "mv run.sh ../moved", "mv tree ../moved", "mv run.sh ../old.txt", "mv tree ../old", "mv ../old.txt .", "mv ../old inside", "mv ../old.txt ../renamed",
+    "sed -i s/old/new/ ../old.txt", "sed -i -e s/x/y/ ../old/x.txt",
     "ln -s run.sh ../link", "rm ../old.txt", "rm -r ../old", "rm ../missing",
     "tee ../new", "tee -a ../old.txt", "truncate -s 3 ../new", "sort -o ../sorted run.sh",
     "tar -cf ../new.tar tree", "tar -czf HOME/new.tgz tree", "tar -xf tree.tar -C ../old", "tar --extract --file tree.tar --directory ../empty",
@@ -42,6 +43,7 @@ const UNNAMED: &[&str] = &[
     "bash -c 'echo x > ../o*.txt'", "bash -c 'touch ../[o]ld.txt/../log'", "bash -c 'echo x > out/log'", "bash -c 'echo x > ../home/log'", "bash -c 'cd out && touch log'", "bash -c 'cd ../home && touch log'",
     "bash -c 'cd $X; echo x > ../log'", "bash -c 'pushd tree; echo x > ../../log'", "bash -c 'source ./evil.sh; echo x > ../log'", "bash -c ./writes.sh", "make log", "bash -c 'cat < run.sh > /dev/null; ./writes.sh'",
     "bash -c 'touch() { ./evil.sh; }; touch ../log2'", "bash -c 'PATH=.:$PATH; touch ../log2'", "bash -c 'PATH=. touch ../log2'", "bash -c './evil.sh; mkdir ../log2'", "bash -c 'mkdir ../log2; find tree -exec ./evil.sh {} +'",
+    "sed -i 'e ./evil.sh' ../old.txt", "sed -i 'w ../log' run.sh",
     "bash -c 'eval touch ../log2'", "bash -c 'echo ../log | xargs touch'", "bash -c 'echo $(./evil.sh) && touch ../log2'", "bash -c 'touch ../log2 > >(./evil.sh)'", "bash -c 'bash -c \"touch ../log2; ./evil.sh\"'",
     "bash -c 'echo x > ~/.ssh/x'", "bash -c 'echo x > HOME/.ssh/x'", "bash -c 'cd HOME/.ssh && touch x'", "bash -c 'echo x >> HOME/.codex/config.toml'", "bash -c 'tee HOME/.config/gh/hosts.yml < run.sh'",
 ];
