@@ -10,7 +10,7 @@ use super::startup::{self, StartError, Startup};
 use super::{session_builder, step_runner};
 use crate::cli::args::ApprovalFlags;
 use crate::cli::headless::Options;
-use crate::cli::print::{self, PrintChannels};
+use crate::cli::print::{self, PrintChannels, PrintTurns};
 use crate::cli::{Exit, output};
 use avocet_core::i18n::{LocalizedText, script_run as phrases};
 use avocet_core::protocol::{Observation, Op, Outcome, StepAction, TurnOp, Usage};
@@ -80,7 +80,8 @@ async fn run_task(
     let (script, args) = (built_in::DO_TASK.to_owned(), input.to_string());
     let op = Op::Turn(TurnOp::RunScript { script, args });
     let mut out = Vec::new();
-    let exit = print::run(op, channels, user, &options, (&mut out, output::stderr())).await;
+    let turns = PrintTurns::only(op);
+    let exit = print::run(turns, channels, user, &options, (&mut out, output::stderr())).await;
     drop(wait_for_session(handle.task, shutdown_timeout(exit)).await);
     match exit {
         Exit::Done => Ok(startup::clean(String::from_utf8_lossy(&out).trim_end())),

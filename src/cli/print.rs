@@ -40,7 +40,15 @@ pub struct PrintTurns<'a> {
     /// The messages that come later; each begins a turn once the one before it has ended.
     pub later: Receiver<Result<String, LocalizedText>>,
     /// Reads a message like the first one; says what is wrong with it.
-    pub op_of: &'a dyn Fn(&str) -> Result<Op, Exit>,
+    pub op_of: &'a (dyn Fn(&str) -> Result<Op, Exit> + Sync),
+}
+
+impl PrintTurns<'_> {
+    /// One turn.
+    pub fn only(op: Op) -> PrintTurns<'static> {
+        let later = tokio::sync::mpsc::channel(1).1;
+        PrintTurns { first: Some(op), later, op_of: &|_| Err(Exit::WrongUse) }
+    }
 }
 
 /// Runs one turn after another. Always tells the session to shut down at the end.

@@ -91,8 +91,7 @@ fn play_into(
         };
         let mut err = Vec::new();
         let first = Op::Turn(TurnOp::Submit { text: "do it".into() });
-        let later = mpsc::channel(1).1;
-        let turns = PrintTurns { first: Some(first), later, op_of: &|_| Err(Exit::WrongUse) };
+        let turns = PrintTurns::only(first);
         let exit = run(turns, channels, no_user(), options, (out, &mut err)).await;
         drop(stays);
         let mut ops = Vec::new();
