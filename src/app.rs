@@ -177,13 +177,7 @@ fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
         RunMode::ScriptFiles(script) => script_commands::run(&startup, &script, json),
         RunMode::Help(topics) => script_commands::help(&topics),
         RunMode::Policy(policy) => subcommands::policy(&startup, &policy, json),
-        RunMode::Model(ModelCommand::List) => subcommands::list_models(&startup, json),
-        RunMode::Model(ModelCommand::Show { name }) => {
-            model_test::show(&startup, name.as_deref(), json)
-        }
-        RunMode::Model(ModelCommand::Test { name }) => {
-            model_test::test(&startup, name.as_deref(), json)
-        }
+        RunMode::Model(model) => run_model(&startup, &model, json),
         RunMode::Login(options) => login::login(&startup, &options),
         RunMode::Logout { provider } => login::logout(&startup, &provider),
         RunMode::Extension { kind, asked } => {
@@ -202,6 +196,14 @@ fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
         RunMode::Doctor => subcommands::doctor(&startup, json),
         RunMode::Completions(shell) => subcommands::completions(&startup, shell),
         RunMode::Man { dir } => subcommands::manual(&startup, dir.as_deref()),
+    }
+}
+
+fn run_model(startup: &Startup, command: &ModelCommand, json: bool) -> Exit {
+    match command {
+        ModelCommand::List => subcommands::list_models(startup, json),
+        ModelCommand::Show { name } => model_test::show(startup, name.as_deref(), json),
+        ModelCommand::Test { name } => model_test::test(startup, name.as_deref(), json),
     }
 }
 
