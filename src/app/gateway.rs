@@ -1,6 +1,7 @@
 //! The subcommands and pages about the chat platforms.
 
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -64,12 +65,27 @@ pub fn run_subcommand(
 pub fn platforms_page(startup: &Startup) -> DescribePlatforms {
     let settings = startup.loaded.settings.gateway.clone();
     let file = startup.paths.gateway_users();
-    std::sync::Arc::new(move || platform_rows(&settings, &access_file::read(&file)))
+    std::sync::Arc::new(move || {
+        let rows = platform_rows(&settings, &ChatPlatform::ALL, &access_file::read(&file));
+        Page { title: phrases::PLATFORMS.into(), rows }
+    })
 }
 
-fn platform_rows(settings: &GatewaySettings, roster: &Result<Roster, LocalizedText>) -> Page {
+/// The rows of the doctor about the platforms that are enabled.
+pub fn doctor_rows(settings: &GatewaySettings, users: &Path) -> Vec<PageRow> {
+    let is_on = |platform: &ChatPlatform| settings.platform(*platform).enabled;
+    let enabled: Vec<ChatPlatform> = ChatPlatform::ALL.into_iter().filter(is_on).collect();
+    let roster = (!enabled.is_empty()).then(|| access_file::read(users));
+    roster.map_or_else(Vec::new, |roster| platform_rows(settings, &enabled, &roster))
+}
+
+fn platform_rows(
+    settings: &GatewaySettings,
+    platforms: &[ChatPlatform],
+    roster: &Result<Roster, LocalizedText>,
+) -> Vec<PageRow> {
     let mut rows = Vec::new();
-    for platform in ChatPlatform::ALL {
+    for platform in platforms.iter().copied() {
         let of = settings.platform(platform);
         rows.push(PageRow::heading(platform.title()));
         let state = if of.enabled { phrases::PLATFORM_ON } else { phrases::PLATFORM_OFF };
@@ -87,7 +103,7 @@ fn platform_rows(settings: &GatewaySettings, roster: &Result<Roster, LocalizedTe
         rows.push(PageRow::pair(phrases::PLATFORM_WHO, counted));
     }
     rows.extend(roster.as_ref().err().map(|why| PageRow::line(why.clone())));
-    Page { title: phrases::PLATFORMS.into(), rows }
+    rows
 }
 
 /// The commands of a platform as it would register them, in both languages.

@@ -261,7 +261,9 @@ pub fn doctor(startup: &Startup, json: bool) -> Exit {
         servers: &ServerFiles::new(startup).rows(startup.trusted),
         hooks: &read_hooks(&hook_folders(startup), startup.trusted),
     };
-    let said = print_rows(startup, &doctor::rows(&findings), json);
+    let mut rows = doctor::rows(&findings);
+    rows.extend(gateway_rows(&startup.loaded, &startup.paths));
+    let said = print_rows(startup, &rows, json);
     if said == Exit::Done { doctor::exit(&findings) } else { said }
 }
 
@@ -289,7 +291,7 @@ pub fn doctor_page(startup: &Startup) -> Doctor {
             let library =
                 tokio::task::spawn_blocking(move || ExtensionLibrary::load(&places)).await;
             let servers = tokio::task::spawn_blocking(move || servers.rows(trusted)).await;
-            let rows = doctor::rows(&DoctorFindings {
+            let mut rows = doctor::rows(&DoctorFindings {
                 paths: &paths,
                 loaded: &loaded,
                 key_place: place,
@@ -306,10 +308,15 @@ pub fn doctor_page(startup: &Startup) -> Doctor {
                 servers: &servers.unwrap_or_default(),
                 hooks: &read_hooks(&hooks, trusted),
             });
+            rows.extend(gateway_rows(&loaded, &paths));
             Page { title: avocet_core::i18n::session::DOCTOR.into(), rows }
         }
         .boxed()
     })
+}
+
+fn gateway_rows(loaded: &avocet_config::Loaded, paths: &avocet_config::Paths) -> Vec<PageRow> {
+    super::gateway::doctor_rows(&loaded.settings.gateway, &paths.gateway_users())
 }
 
 /// Why allow rules of the settings have no effect here.

@@ -17,7 +17,7 @@ use avocet_present::commands::ApprovalSpan;
 pub enum AccessRole {
     /// Talks, and answers the questions of their own turns that are not of high risk.
     User,
-    /// Also changes settings, runs shell lines, and answers every question.
+    /// Also changes settings, and answers every question.
     Admin,
 }
 
@@ -249,11 +249,6 @@ pub fn may_use(role: AccessRole, name: &str, category: Category, listed: &[&str]
         AccessRole::User if listed.is_empty() => category != Category::Configuration,
         AccessRole::User => is_listed,
     }
-}
-
-/// A line for the shell runs without a question, so only admins send one.
-pub fn may_run_shell(role: AccessRole) -> bool {
-    role == AccessRole::Admin
 }
 
 /// An answer to a question.

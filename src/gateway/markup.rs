@@ -487,6 +487,13 @@ mod tests {
     }
 
     #[test]
+    fn an_address_keeps_its_letters_where_it_is_followed_as_it_is() {
+        let text = "see https://bare.example/x_y_z and snake_case";
+        let shown = "see https://bare.example/x_y_z and snake\\_case";
+        assert_eq!(render(text, MarkupDialect::Discord), shown);
+    }
+
+    #[test]
     fn a_table_stays_in_columns() {
         let text = "| a | long |\n|---|---|\n| x | y |";
         assert_eq!(render(text, MarkupDialect::Discord), "```\na | long\n--|-----\nx | y\n```");

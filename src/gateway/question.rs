@@ -438,7 +438,8 @@ const BUTTONS: &[(ChoicePick, &str)] = &[
 const OF_OPERATOR: &[Effect] = &[Effect::Secret, Effect::Outside, Effect::Elevate];
 
 /// Rules about files that programs of the operator follow.
-const STEERING: &[&str] = &["path.git", "path.steers"];
+const STEERING: &[&str] =
+    &["path.git", "path.steers", "git.config", "husky", "lefthook", "pre-commit"];
 
 /// Whether what is asked about reads credentials, steers programs, or leaves the folder that the chat
 /// works in.

@@ -221,3 +221,16 @@ fn a_token_in_the_place_of_a_variables_name_is_said_and_never_shown() {
     let named = run(&bench, &["config", "set", "gateway.telegram.token_env", "MY_BOT_2"]);
     assert_eq!(named.status.code(), Some(0), "{}", text(&named));
 }
+
+#[test]
+fn the_doctor_shows_the_platforms_that_are_enabled() {
+    let bench = TestDir::new();
+    let doctor = || String::from_utf8(run(&bench, &["doctor"]).stdout).unwrap();
+    assert!(!doctor().contains("Telegram"));
+    bench.settings("[gateway.telegram]\nenabled = true\nallow = [\"7\"]\n");
+    let shown = doctor();
+    for part in ["Telegram", "TELEGRAM_BOT_TOKEN", "1 user and 0 admins in the settings"] {
+        assert!(shown.contains(part), "{part} is not in {shown}");
+    }
+    assert!(!shown.contains("Discord"), "{shown}");
+}

@@ -162,7 +162,6 @@ fn users_change_no_settings_and_approve_nothing_of_high_risk() {
     let listed = ["model"];
     assert!(may_use(AccessRole::User, "model", Category::Configuration, &listed));
     assert!(!may_use(AccessRole::User, "status", Category::Info, &listed));
-    assert!(!may_run_shell(AccessRole::User) && may_run_shell(AccessRole::Admin));
 
     let yes = |is_high_risk, span| GivenAnswer::Yes { is_high_risk, span };
     let once = yes(false, ApprovalSpan::Once);

@@ -248,7 +248,7 @@ fn a_closed_question_says_what_was_decided_about() {
 
 #[test]
 fn what_steers_programs_is_for_admins() {
-    for rule in ["path.git", "path.steers"] {
+    for rule in ["path.git", "path.steers", "git.config"] {
         let reason = avocet_core::protocol::Reason {
             rule: rule.to_owned(),
             tier: Tier::L1,

@@ -372,6 +372,16 @@ mod tests {
     }
 
     #[test]
+    fn a_message_that_is_shared_is_quoted_with_its_author_and_a_preview_is_not() {
+        let shared = json!([
+            { "is_share": true, "author_name": "Eve", "text": "/stop &amp; go" },
+            { "text": "the preview of an address" },
+        ]);
+        let read = message(json!({ "text": "what is this?", "attachments": shared })).unwrap();
+        assert_eq!(text(&read), "what is this?\n\n> Eve: /stop & go");
+    }
+
+    #[test]
     fn a_known_word_after_an_exclamation_mark_is_a_command() {
         let at = json!({ "text": "!model qwen &amp; co", "thread_ts": "1.0" });
         let command = IncomingKind::typed("model", "qwen & co");

@@ -157,6 +157,7 @@ fn a_query_to_the_server_of_the_model_names_it_and_needs_one_that_searches() {
     let mut policy = searching(Some("https://ignored.test"), None);
     if let Some(search) = &mut policy.web.search {
         search.service = SearchService::Provider;
+        search.key_variable.clear();
     }
     policy.web.set_provider(Some("api.anthropic.com".into()));
     let verdict = search("a", &policy);
