@@ -124,7 +124,7 @@ words! { "script_run":
     AGENT_FAILED: "The agent did not finish its task; the reason is above.", "智能体没有完成任务，原因见上文。";
     ARG_COLON: "`{text}` is one text here; a named argument is written `{name}=…`.", "此处的 `{text}` 是一整段文本；具名参数写作 `{name}=…`。";
     INPUT_SCHEMA: "`input` lists the inputs themselves and is not a schema: move what is under `properties` up to `input`.", "`input` 直接列出各个输入，不是模式：请把 `properties` 下的内容移到 `input` 下。";
-    PRINTED_AS_IS: "`{{{{…}}}}` is printed as it is here. Begin the text with `#` to fill it in.", "此处的 `{{{{…}}}}` 会原样输出；文本以 `#` 开头才会填入值。";
+    PRINTED_AS_IS: "`{{…}}` is printed as it is here. Begin the text with `#` to fill it in.", "此处的 `{{…}}` 会原样输出；文本以 `#` 开头才会填入值。";
     OUTPUT_EXAMPLE: "`output` is an example, not a schema: describe each value by a map with a `type`.", "`output` 是示例而不是模式：请用含 `type` 的映射描述每个值。";
     UNREACHED: "Nothing below `${name}` is run.", "`${name}` 之后的内容不会执行。";
     NO_AGENT: "Within the turn of an agent, no other agent begins.", "在智能体的一轮中不能再启动另一个智能体。";
