@@ -66,7 +66,7 @@ struct ListParams {
 
 struct OpServer {
     services: Arc<EditorServices>,
-    out: MessageSender,
+    sender: MessageSender,
     sessions: HashMap<String, Sender<Submission>>,
     tasks: JoinSet<(String, Option<Rescue>)>,
     opened: usize,
@@ -83,10 +83,10 @@ pub async fn serve_ops(
 ) -> io::Result<Vec<Rescue>> {
     let leaving = services.leaving.clone();
     let mut messages = read_messages(input)?;
-    let (out, mut written) = MessageSender::start(output, leaving.clone())?;
+    let (sender, mut written) = MessageSender::start(output, leaving.clone())?;
     let mut server = OpServer {
         services: Arc::new(services),
-        out,
+        sender,
         sessions: HashMap::new(),
         tasks: JoinSet::new(),
         opened: 0,
@@ -101,7 +101,7 @@ pub async fn serve_ops(
                 Some(message) => server.handle(message).await,
                 None => break,
             },
-            () = server.out.closed() => break,
+            () = server.sender.closed() => break,
         }
     }
     server.sessions.clear();
@@ -129,10 +129,10 @@ impl OpServer {
 
     async fn handle(&mut self, message: ClientMessage) {
         match message {
-            ClientMessage::Invalid { id, error } => self.out.answer(&id, &Err(error)).await,
+            ClientMessage::Invalid { id, error } => self.sender.answer(&id, &Err(error)).await,
             ClientMessage::Request { id, method, params } => {
                 if let Some(answer) = self.on_request(&id, &method, &params).transpose() {
-                    self.out.answer(&id, &answer).await;
+                    self.sender.answer(&id, &answer).await;
                 }
             }
             ClientMessage::Notification { .. } | ClientMessage::Response { .. } => {}
@@ -183,9 +183,9 @@ impl OpServer {
         let opening = OpenedSession {
             name,
             services: Arc::clone(&self.services),
-            out: self.out.clone(),
+            sender: self.sender.clone(),
             inbox,
-            pending: None,
+            pending_submission: None,
         };
         self.tasks.spawn(opening.run(id.clone(), request));
         Ok(())
@@ -210,7 +210,7 @@ impl OpServer {
 
     fn list(&self, id: &RequestId, params: ListParams) {
         let services = Arc::clone(&self.services);
-        let out = self.out.clone();
+        let sender = self.sender.clone();
         let id = id.clone();
         tokio::spawn(async move {
             let lang = services.lang;
@@ -224,7 +224,7 @@ impl OpServer {
                 Ok(Err(why)) => Err(Error::internal_error().data(why.text(lang))),
                 Err(error) => Err(Error::internal_error().data(error.to_string())),
             };
-            out.answer(&id, &answer).await;
+            sender.answer(&id, &answer).await;
         });
     }
 }
@@ -252,10 +252,10 @@ fn saved_row(listed: &Listed) -> Value {
 struct OpenedSession {
     name: String,
     services: Arc<EditorServices>,
-    out: MessageSender,
+    sender: MessageSender,
     inbox: Receiver<Submission>,
     /// An op for which the session has no room yet; its events are read meanwhile.
-    pending: Option<Submission>,
+    pending_submission: Option<Submission>,
 }
 
 impl OpenedSession {
@@ -275,7 +275,7 @@ impl OpenedSession {
                 return (self.name, None);
             }
         };
-        self.out.answer(&answer_to, &answer_of(&json!({ "session": self.name }))).await;
+        self.sender.answer(&answer_to, &answer_of(&json!({ "session": self.name }))).await;
         let mut handle = session::start(config);
         let mut is_open = true;
         loop {
@@ -284,26 +284,26 @@ impl OpenedSession {
                     Some(event) => self.report(&event).await,
                     None => break,
                 },
-                room = handle.ops.reserve(), if self.pending.is_some() => {
-                    if let (Ok(room), Some(submission)) = (room, self.pending.take()) {
+                room = handle.ops.reserve(), if self.pending_submission.is_some() => {
+                    if let (Ok(room), Some(submission)) = (room, self.pending_submission.take()) {
                         room.send(submission);
                     }
                 }
-                submission = self.inbox.recv(), if is_open && self.pending.is_none() => {
+                submission = self.inbox.recv(), if is_open && self.pending_submission.is_none() => {
                     is_open = submission.is_some();
                     let end = || Op::Session(SessionOp::Shutdown).into();
-                    self.pending = Some(submission.unwrap_or_else(end));
+                    self.pending_submission = Some(submission.unwrap_or_else(end));
                 }
             }
         }
         let rescue = handle.task.await.ok().flatten();
-        self.out.notify("session.closed", &json!({ "session": self.name })).await;
+        self.sender.notify("session.closed", &json!({ "session": self.name })).await;
         (self.name, rescue)
     }
 
-    async fn refuse(&self, answer_to: &RequestId, why: &LocalizedText) {
-        let error = Error::invalid_params().data(why.text(self.services.lang));
-        self.out.answer(answer_to, &Err(error)).await;
+    async fn refuse(&self, answer_to: &RequestId, text: &LocalizedText) {
+        let error = Error::invalid_params().data(text.text(self.services.lang));
+        self.sender.answer(answer_to, &Err(error)).await;
     }
 
     async fn report(&self, event: &Event) {
@@ -311,7 +311,7 @@ impl OpenedSession {
         let Ok(event) = RawValue::from_string(json_with_text(event, self.services.lang)) else {
             return;
         };
-        self.out
+        self.sender
             .notify("session.event", &SessionEvent { session: &self.name, event: &event })
             .await;
     }

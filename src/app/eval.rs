@@ -195,7 +195,7 @@ impl Trial {
 
     async fn solve(&self, counts: &mut Counts) -> Result<(), (EvalOutcome, String)> {
         let lang = self.startup.lang();
-        let failed = |why: LocalizedText| (EvalOutcome::Failed, why.text(lang));
+        let failed = |text: LocalizedText| (EvalOutcome::Failed, text.text(lang));
         let temp = self.startup.shared.temp.create_folder("eval");
         let temp = temp.map_err(|error| failed(error.say()))?;
         let copied = copy_folder(&self.folder.join("files"), temp.path());

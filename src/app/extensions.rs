@@ -152,10 +152,8 @@ fn create(
         }
         None => match input::read(io::stdin().lock()) {
             Ok(piped) if piped.truncated => {
-                return report_error(
-                    startup,
-                    w::PIPED_TOO_LONG.with("most", input::MAX_LENGTH / 1024),
-                );
+                let say = w::PIPED_TOO_LONG.with("most", input::MAX_LENGTH / 1024);
+                return report_error(startup, say);
             }
             Ok(piped) => extensions::new_file_text(kind, name, texts, &piped.text, sampling),
             Err(error) => return startup.fail_io(&error),

@@ -74,9 +74,9 @@ pub fn platforms_page(startup: &Startup) -> DescribePlatforms {
 /// The rows of the doctor about the platforms that are enabled.
 pub fn doctor_rows(settings: &GatewaySettings, users: &Path) -> Vec<PageRow> {
     let is_on = |platform: &ChatPlatform| settings.platform(*platform).enabled;
-    let enabled: Vec<ChatPlatform> = ChatPlatform::ALL.into_iter().filter(is_on).collect();
-    let roster = (!enabled.is_empty()).then(|| access_file::read(users));
-    roster.map_or_else(Vec::new, |roster| platform_rows(settings, &enabled, &roster))
+    let platforms: Vec<ChatPlatform> = ChatPlatform::ALL.into_iter().filter(is_on).collect();
+    let roster = (!platforms.is_empty()).then(|| access_file::read(users));
+    roster.map_or_else(Vec::new, |roster| platform_rows(settings, &platforms, &roster))
 }
 
 fn platform_rows(

@@ -55,6 +55,25 @@ impl HeadlessForm {
             schema: cli.run.output_schema.clone(),
         }
     }
+
+    fn options(
+        &self,
+        startup: &Startup,
+        config: &SessionConfig,
+        schema: Option<Schema>,
+        has_user: bool,
+    ) -> Options {
+        let is_terminal = output::stdout().is_terminal();
+        Options {
+            json: self.json,
+            approved: self.approved,
+            has_user,
+            schema,
+            printer: startup.printer(),
+            clean: if is_terminal { startup::clean } else { str::to_owned },
+            secrets: Arc::clone(&config.security.redactor),
+        }
+    }
 }
 
 /// The input of the turn.
@@ -109,17 +128,8 @@ impl HeadlessOptions {
         schema: Option<Schema>,
         config: SessionConfig,
     ) -> Exit {
-        let out_is_terminal = output::stdout().is_terminal();
         let asks = io::stdin().is_terminal() && output::stderr().is_terminal();
-        let options = Options {
-            json: self.form.json,
-            approved: self.form.approved,
-            has_user: asks,
-            schema,
-            printer: startup.printer(),
-            clean: if out_is_terminal { startup::clean } else { str::to_owned },
-            secrets: Arc::clone(&config.security.redactor),
-        };
+        let options = self.form.options(startup, &config, schema, asks);
         let later = match self.form.input_format {
             // There are none.
             InputFormat::Text => Ok(tokio::sync::mpsc::channel(1).1),
@@ -143,7 +153,7 @@ impl HeadlessOptions {
             };
             let person = if asks { print::terminal_user() } else { print::no_user() };
             let streams = (output::stdout(), output::stderr());
-            let turns = PrintTurns { first: op, later, op_of: &op_of };
+            let turns = PrintTurns { first_op: op, later, op_of: &op_of };
             let exit = print::run(turns, channels, person, &options, streams).await;
             startup.shared.leaving.cancel();
             (exit, wait_for_session(handle.task, shutdown_timeout(exit)).await)
@@ -217,29 +227,8 @@ fn page_op(command: &str, args: &str) -> Option<Op> {
 /// never parsed as one.
 fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
     if let Some(Intent::Command { name, args, mentions }) = prompt.map(line::parse) {
-        if commands::find(&name).is_some_and(|command| command.name == "run") && !args.is_empty() {
-            return Ok(commands::run_op(&args));
-        }
-        let command = commands::find(&name);
-        if command.is_some_and(|command| command.name == "compress") {
-            return Ok(Op::Turn(TurnOp::Compress { focus: (!args.is_empty()).then_some(args) }));
-        }
-        if command.is_some_and(|command| command.name == "goal") {
-            let goal = commands::goal_to_set(&args)
-                .map_err(|why| startup.fail(&Notice::error(why), Exit::WrongUse))?;
-            return Ok(Op::Turn(TurnOp::Goal { goal }));
-        }
-        if let Some(op) = command.and_then(|it| page_op(it.name, &args)) {
+        if let Some(op) = command_op(startup, &name, &args)? {
             return Ok(op);
-        }
-        if command.is_some() {
-            let notice = Notice::error(phrases::COMMAND_ON_SCREEN.with("name", name));
-            return Err(startup.fail(&notice.with_hint(phrases::COMMAND_ESCAPED), Exit::WrongUse));
-        }
-        if startup.script_folder_finder()(startup.trusted).has_command(&name)
-            && !has_extension(startup, &name)
-        {
-            return Ok(commands::run_op(&format!("{name} {args}")));
         }
         let mut prompt = extension_prompt(startup, &name, &args, piped)?;
         prompt.attach(mentions);
@@ -262,6 +251,33 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
         return Err(startup.fail(&notice, Exit::WrongUse));
     }
     Ok(line::submit_op(parts, str::to_owned))
+}
+
+/// What a command of our own or a script begins; `None`: it is another one's.
+fn command_op(startup: &Startup, name: &str, args: &str) -> Result<Option<Op>, Exit> {
+    let Some(command) = commands::find(name) else {
+        let is_script = startup.script_folder_finder()(startup.trusted).has_command(name)
+            && !has_extension(startup, name);
+        return Ok(is_script.then(|| commands::run_op(&format!("{name} {args}"))));
+    };
+    let words = (!args.is_empty()).then(|| args.to_owned());
+    Ok(Some(match command.name {
+        "run" if words.is_some() => commands::run_op(args),
+        "compress" => Op::Turn(TurnOp::Compress { focus: words }),
+        "goal" => {
+            let goal = commands::goal_to_set(args)
+                .map_err(|why| startup.fail(&Notice::error(why), Exit::WrongUse))?;
+            Op::Turn(TurnOp::Goal { goal })
+        }
+        own => match page_op(own, args) {
+            Some(op) => op,
+            None => {
+                let notice = Notice::error(phrases::COMMAND_ON_SCREEN.with("name", name));
+                let notice = notice.with_hint(phrases::COMMAND_ESCAPED);
+                return Err(startup.fail(&notice, Exit::WrongUse));
+            }
+        },
+    }))
 }
 
 /// Standard input. For one that is open and silent there is a notice: nothing comes where the rest of the message

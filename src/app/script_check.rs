@@ -33,27 +33,28 @@ pub fn check_scripts(
     };
     let names = script_files(&startup.folder, named, library);
     let mut about = Vec::new();
-    let mut faults: Vec<LocatedError> = Vec::new();
+    let mut located_errors: Vec<LocatedError> = Vec::new();
     for name in &names {
         match library.find_typed(name, &startup.folder) {
-            Err(error) => faults.push(error),
+            Err(error) => located_errors.push(error),
             Ok(source) => {
                 let (manifest, found) = runtime.block_on(check(source, library));
-                let new = found.into_iter().filter(|fault| !faults.contains(fault));
-                let new: Vec<LocatedError> = new.collect();
-                faults.extend(new);
+                let new = found.into_iter().filter(|error| !located_errors.contains(error));
+                let new_errors: Vec<LocatedError> = new.collect();
+                located_errors.extend(new_errors);
                 let [takes, gives] = manifest.interface();
                 let fine = common::NO_PROBLEMS.with("file", manifest.origin.file.clone());
                 about = vec![fine, takes, gives];
             }
         }
     }
-    let warnings = faults.iter().filter(|it| severity(it) == ScriptFaultSeverity::Warning).count();
-    let errors = faults.len() - warnings;
-    faults.iter().for_each(|fault| print_fault(startup, fault, json));
+    let warnings =
+        located_errors.iter().filter(|it| severity(it) == ScriptFaultSeverity::Warning).count();
+    let errors = located_errors.len() - warnings;
+    located_errors.iter().for_each(|error| print_error(startup, error, json));
     let summary = phrases::CHECKED.with("scripts", names.len());
     let summary = summary.with("errors", errors).with("warnings", warnings);
-    let said = match (names.len(), faults.len()) {
+    let said = match (names.len(), located_errors.len()) {
         (1, 0) => about,
         (1, _) => Vec::new(),
         _ => vec![summary],
@@ -62,10 +63,10 @@ pub fn check_scripts(
     if errors > 0 { Exit::Failed } else { said }
 }
 
-fn print_result(startup: &Startup, said: &[LocalizedText], json: bool) -> Exit {
-    let lines: Vec<String> = said.iter().map(|line| line.text(startup.lang())).collect();
+fn print_result(startup: &Startup, texts: &[LocalizedText], json: bool) -> Exit {
+    let lines: Vec<String> = texts.iter().map(|text| text.text(startup.lang())).collect();
     let text = lines.join("\n");
-    match (said.is_empty(), json) {
+    match (texts.is_empty(), json) {
         (true, _) => Exit::Done,
         (false, true) => {
             print_text(startup, &format!("{}\n", json!({ "type": "result", "value": text })))
@@ -74,10 +75,10 @@ fn print_result(startup: &Startup, said: &[LocalizedText], json: bool) -> Exit {
     }
 }
 
-fn print_fault(startup: &Startup, fault: &LocatedError, json: bool) {
-    let severity = severity(fault);
+fn print_error(startup: &Startup, error: &LocatedError, json: bool) {
+    let severity = severity(error);
     if !json {
-        let text = fault.localized();
+        let text = error.localized();
         let notice = match severity {
             ScriptFaultSeverity::Error => Notice::error(text),
             ScriptFaultSeverity::Warning => Notice::warning(text),
@@ -88,9 +89,9 @@ fn print_fault(startup: &Startup, fault: &LocatedError, json: bool) {
     let mut line = json!({
         "type": severity.name(),
         "severity": severity.name(),
-        "message": fault.localized().text(startup.lang()),
+        "message": error.localized().text(startup.lang()),
     });
-    if let Some(at) = &fault.location {
+    if let Some(at) = &error.location {
         line["file"] = at.file.as_str().into();
         line["line"] = at.position.line.into();
         line["column"] = at.position.column.into();

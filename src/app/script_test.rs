@@ -109,13 +109,13 @@ pub fn test_scripts(
     if passed < all { Exit::Failed } else { said }
 }
 
-fn print_test(startup: &Startup, name: String, fault: Option<LocalizedText>, json: bool) {
-    let why = fault.as_ref().map(|why| why.text(startup.lang()));
+fn print_test(startup: &Startup, name: String, text: Option<LocalizedText>, json: bool) {
+    let why = text.as_ref().map(|text| text.text(startup.lang()));
     let text = if json {
         json!({ "type": "test", "name": name, "passed": why.is_none(), "why": why }).to_string()
     } else {
         let say =
-            fault.map_or(phrases::TEST_PASSED.into(), |why| phrases::TEST_FAILED.with("why", why));
+            text.map_or(phrases::TEST_PASSED.into(), |why| phrases::TEST_FAILED.with("why", why));
         say.with("name", name).text(startup.lang())
     };
     print_text(startup, &format!("{text}\n"));

@@ -291,7 +291,7 @@ pub fn doctor_page(startup: &Startup) -> Doctor {
             let library =
                 tokio::task::spawn_blocking(move || ExtensionLibrary::load(&places)).await;
             let servers = tokio::task::spawn_blocking(move || servers.rows(trusted)).await;
-            let mut rows = doctor::rows(&DoctorFindings {
+            let rows = doctor::rows(&DoctorFindings {
                 paths: &paths,
                 loaded: &loaded,
                 key_place: place,
@@ -308,7 +308,7 @@ pub fn doctor_page(startup: &Startup) -> Doctor {
                 servers: &servers.unwrap_or_default(),
                 hooks: &read_hooks(&hooks, trusted),
             });
-            rows.extend(gateway_rows(&loaded, &paths));
+            let rows = [rows, gateway_rows(&loaded, &paths)].concat();
             Page { title: avocet_core::i18n::session::DOCTOR.into(), rows }
         }
         .boxed()

@@ -186,10 +186,12 @@ fn solved_count(results: &[EvalResult]) -> usize {
 type Measure = fn(&EvalResult) -> f64;
 
 /// Two runs side by side, over the tasks that both have, with intervals of 95 %.
-pub fn comparison(before: &[EvalResult], now: &[EvalResult]) -> String {
-    let pairs: Vec<(&EvalResult, &EvalResult)> = now
+pub fn comparison(earlier_results: &[EvalResult], results: &[EvalResult]) -> String {
+    let pairs: Vec<(&EvalResult, &EvalResult)> = results
         .iter()
-        .filter_map(|result| Some((before.iter().find(|it| it.task == result.task)?, result)))
+        .filter_map(|result| {
+            Some((earlier_results.iter().find(|it| it.task == result.task)?, result))
+        })
         .collect();
     let measures: [(&str, Measure); 5] = [
         ("solved", |result| f64::from(result.outcome == EvalOutcome::Solved)),

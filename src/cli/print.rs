@@ -36,7 +36,7 @@ pub const GRACE_PERIOD: Duration = Duration::from_millis(1400);
 
 /// The turns of a run.
 pub struct PrintTurns<'a> {
-    pub first: Option<Op>,
+    pub first_op: Option<Op>,
     /// The messages that come later; each begins a turn once the one before it has ended.
     pub later: Receiver<Result<String, LocalizedText>>,
     /// Reads a message like the first one; says what is wrong with it.
@@ -47,7 +47,7 @@ impl PrintTurns<'_> {
     /// One turn.
     pub fn only(op: Op) -> PrintTurns<'static> {
         let later = tokio::sync::mpsc::channel(1).1;
-        PrintTurns { first: Some(op), later, op_of: &|_| Err(Exit::WrongUse) }
+        PrintTurns { first_op: Some(op), later, op_of: &|_| Err(Exit::WrongUse) }
     }
 }
 
@@ -60,8 +60,8 @@ pub async fn run(
     (out, err): (impl Write, impl Write),
 ) -> Exit {
     let mut streams = Streams { out, err, options };
-    let PrintTurns { first, mut later, op_of } = turns;
-    let mut next = first;
+    let PrintTurns { first_op, mut later, op_of } = turns;
+    let mut next = first_op;
     let mut end = TurnEnd { exit: Exit::Done, ends_run: false };
     while !end.ends_run {
         let op = match next.take() {

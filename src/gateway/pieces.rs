@@ -79,21 +79,21 @@ impl Pieces {
 }
 
 /// Its text is as long as its client's pieces are.
-fn is_piece(message: &Incoming, limits: &PlatformLimits) -> bool {
-    let IncomingKind::Text { text } = &message.kind else { return false };
+fn is_piece(incoming: &Incoming, limits: &PlatformLimits) -> bool {
+    let IncomingKind::Text { text } = &incoming.kind else { return false };
     limits.piece.is_some_and(|piece| limits.unit.count(text) >= piece)
 }
 
 /// A piece and what comes after it as one, if they belong together.
-fn join(first: &Incoming, next: &Incoming) -> Option<IncomingKind> {
-    match (&first.kind, &next.kind) {
+fn join(earlier_incoming: &Incoming, incoming: &Incoming) -> Option<IncomingKind> {
+    match (&earlier_incoming.kind, &incoming.kind) {
         (IncomingKind::Text { text }, IncomingKind::Text { text: more }) => {
             Some(IncomingKind::Text { text: format!("{text}\n{more}") })
         }
         (
             IncomingKind::Files { files, text },
             IncomingKind::Files { files: others, text: more },
-        ) if first.album == next.album => Some(IncomingKind::Files {
+        ) if earlier_incoming.album == incoming.album => Some(IncomingKind::Files {
             files: files.iter().chain(others).cloned().collect(),
             text: format!("{text}\n{more}").trim().to_owned(),
         }),

@@ -410,6 +410,7 @@ impl Timeline {
     ) -> PostResult {
         // A message does not put off an edit that waits already: it would never come.
         let is_edit = matches!(call.kind, CallKind::Edit(..));
+        let is_upload = matches!(call.kind, CallKind::Upload(_));
         let base = self.base_pace();
         if is_edit || self.pace.ending(base).is_none_or(|from| from <= now) {
             self.pace.since = Some(now);
@@ -432,11 +433,7 @@ impl Timeline {
             Err(PlatformError::Network(why)) => self.retry_later(&call, why, now),
             // A chat may take texts and no files.
             Err(PlatformError::Gone) if is_edit && self.send_again(call.key) => PostResult::Again,
-            Err(PlatformError::Gone)
-                if !matches!(call.kind, CallKind::Edit(..) | CallKind::Upload(_)) =>
-            {
-                PostResult::Lost
-            }
+            Err(PlatformError::Gone) if !is_edit && !is_upload => PostResult::Lost,
             // The service may have trouble of its own: a token that was accepted is tried again.
             Err(PlatformError::Unauthorized)
                 if self.find(call.key).is_some_and(|post| post.tries < MAX_REFUSALS) =>

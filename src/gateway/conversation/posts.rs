@@ -41,7 +41,7 @@ pub struct ChatPosts {
     /// The chat knows that another process has the conversation.
     pub said_read_only: bool,
     /// The post that says how many messages wait.
-    waits: Option<PostKey>,
+    waiting_key: Option<PostKey>,
     /// The post that says that another one could not be sent.
     unsent_note: Option<PostKey>,
 }
@@ -63,7 +63,7 @@ impl ChatPosts {
             ending: VecDeque::new(),
             marks: 0,
             said_read_only: false,
-            waits: None,
+            waiting_key: None,
             unsent_note: None,
         }
     }
@@ -136,15 +136,15 @@ impl ChatPosts {
     }
 
     /// Says how many messages wait: in its last post about that, if nothing came after it.
-    pub fn say_waiting(&mut self, say: LocalizedText) {
+    pub fn say_waiting(&mut self, text: LocalizedText) {
         let command = self.timeline.answering.as_ref();
         let is_command = command.is_some_and(|command| self.open_commands.is_open(command));
-        let body = PostBody::Plain(say.text(self.lang()));
-        match self.waits.filter(|post| self.timeline.last_key() == Some(*post)) {
+        let body = PostBody::Plain(text.text(self.lang()));
+        match self.waiting_key.filter(|post| self.timeline.last_key() == Some(*post)) {
             Some(post) if !is_command => self.timeline.update(post, body),
             _ => {
-                self.waits.take().into_iter().for_each(|post| self.timeline.settle(post));
-                self.waits = Some(self.timeline.open(body));
+                self.waiting_key.take().into_iter().for_each(|post| self.timeline.settle(post));
+                self.waiting_key = Some(self.timeline.open(body));
             }
         }
     }

@@ -45,7 +45,7 @@ pub struct ReplyView {
     pub reply: Option<LiveReply>,
     progress: ProgressPost,
     /// The post with the model's plan.
-    plan: Option<PostKey>,
+    plan_key: Option<PostKey>,
     agents: SubagentProgress,
     shows_steps: bool,
     /// The name of the file whose turn runs.
@@ -63,7 +63,7 @@ impl ReplyView {
             origin: TurnOrigin::Typed,
             reply: None,
             progress: ProgressPost::default(),
-            plan: None,
+            plan_key: None,
             agents: SubagentProgress::default(),
             shows_steps,
             requested_file: None,
@@ -165,9 +165,9 @@ impl ReplyView {
         let lines: Vec<String> = items.iter().map(line).collect();
         let most = self.posts.limits().text;
         let body = PostBody::Plain(cut(&lines.join("\n"), most / 2));
-        match self.plan {
+        match self.plan_key {
             Some(post) => self.posts.timeline.update(post, body),
-            None => self.plan = Some(self.posts.timeline.open(body)),
+            None => self.plan_key = Some(self.posts.timeline.open(body)),
         }
     }
 
@@ -241,7 +241,7 @@ impl ReplyView {
             self.close_question(open.question.id());
         }
         self.progress.close(&mut self.posts.timeline);
-        self.plan.take().into_iter().for_each(|post| self.posts.timeline.settle(post));
+        self.plan_key.take().into_iter().for_each(|post| self.posts.timeline.settle(post));
         self.state = ChatState::Idle;
         self.requested_file = None;
         match outcome {

@@ -21,7 +21,7 @@ pub struct Shortcuts {
 }
 
 impl Shortcuts {
-    pub fn open(say: &LocalizedText, mut lines: Vec<String>, posts: &mut ChatPosts) -> Shortcuts {
+    pub fn open(text: &LocalizedText, mut lines: Vec<String>, posts: &mut ChatPosts) -> Shortcuts {
         lines.truncate(MAX_BUTTONS);
         let nonce = nonce();
         let most = posts.limits().label.saturating_sub(1);
@@ -31,7 +31,7 @@ impl Shortcuts {
             style: ButtonStyle::Usual,
         };
         let buttons = lines.iter().enumerate().map(button).collect();
-        let text = clean(&say.text(posts.lang()), TextSource::Text);
+        let text = clean(&text.text(posts.lang()), TextSource::Text);
         let post = posts.timeline.open(PostBody::Question { text: text.clone(), buttons });
         Shortcuts { nonce, post, text, lines }
     }

@@ -77,8 +77,8 @@ const WARNINGS: &[Phrase] = &[
     phrases::UNREACHED,
 ];
 
-pub fn severity(fault: &LocatedError) -> ScriptFaultSeverity {
-    if WARNINGS.contains(&fault.message.phrase()) {
+pub fn severity(error: &LocatedError) -> ScriptFaultSeverity {
+    if WARNINGS.contains(&error.message.phrase()) {
         ScriptFaultSeverity::Warning
     } else {
         ScriptFaultSeverity::Error
@@ -363,14 +363,7 @@ impl Checker<'_> {
             "match" => return self.check_match(call, value, pairs),
             "get" => self.check_read_names(value),
             "try" => self.check_try(value, pairs),
-            "for" => {
-                let items = value.get("items").unwrap_or(value);
-                if let Some(text) = items.as_text().filter(|_| call.args.is_empty()) {
-                    self.faults.enter(items);
-                    self.check_loop_items(text);
-                }
-                self.check_call_arguments(call);
-            }
+            "for" => self.check_items(call, value),
             _ => {
                 self.check_target(call, value, pairs);
                 self.check_values(value);
@@ -387,6 +380,16 @@ impl Checker<'_> {
                 self.loops -= is_loop;
             }
         }
+    }
+
+    /// What a loop goes through.
+    fn check_items(&mut self, call: &CallExpr, value: &ScriptValue) {
+        let items = value.get("items").unwrap_or(value);
+        if let Some(text) = items.as_text().filter(|_| call.args.is_empty()) {
+            self.faults.enter(items);
+            self.check_loop_items(text);
+        }
+        self.check_call_arguments(call);
     }
 
     /// Arguments: every text in them is evaluated.
