@@ -393,7 +393,10 @@ impl WorktreeRepository {
         let mut files = self.uncommitted(name).await?;
         let list = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory"];
         let ignored = run_git(&path, &list).await?;
-        let ignored = ignored.lines().filter(|file| !is_copy(&self.root, &path, file));
+        let mut left = 2 * MAX_COPIED;
+        let ignored = ignored
+            .lines()
+            .filter(|file| !is_copy(&self.root.join(file), &path.join(file), &mut left));
         files.extend(ignored.map(|file| format!("!! {}", visible(file))));
         Ok(files)
     }
@@ -548,10 +551,17 @@ async fn places_of(folder: &Path) -> Option<[PathBuf; 2]> {
     Some([fs::canonicalize(common).ok()?, fs::canonicalize(top).ok()?])
 }
 
-/// Whether a file below one folder is also below the other.
-fn is_copy(from: &Path, to: &Path, path: &str) -> bool {
-    let read = |folder: &Path| {
-        let file = folder.join(path);
+/// Whether a file, or all that is in a folder, is the same in both places. `left`: how many more are
+/// looked at.
+fn is_copy(from: &Path, to: &Path, left: &mut usize) -> bool {
+    let Some(more) = left.checked_sub(1) else { return false };
+    *left = more;
+    if to.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        let entries = fs::read_dir(to).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name()).collect::<Vec<_>>();
+        return names.iter().all(|name| is_copy(&from.join(name), &to.join(name), left));
+    }
+    let read = |file: &Path| {
         let meta = file.symlink_metadata().ok()?;
         if meta.is_file() && meta.len() <= MAX_BYTES { fs::read(file).ok() } else { None }
     };
