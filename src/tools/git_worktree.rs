@@ -10,10 +10,13 @@ use std::time::UNIX_EPOCH;
 
 use rustix::fs::OFlags;
 
+use self::copies::{copy_file, is_copy};
 use super::exec::run_git;
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, worktrees as phrases};
 use avocet_core::text::{quote_visible, visible};
 use avocet_safety::steering::WORKTREES;
+
+mod copies;
 
 /// The beginning of the names of their branches.
 const BRANCHES: &str = "avocet/";
@@ -22,9 +25,8 @@ const MAX_WORKTREES: usize = 32;
 /// Bytes of a name, and characters of one that is made from a text.
 const MAX_NAME: usize = 100;
 const MAX_SLUG: usize = 30;
-/// Files that are copied, and the bytes of one.
+/// Files that are copied.
 const MAX_COPIED: usize = 64;
-const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// Lines of a list.
 const MAX_LINES: usize = 30;
 
@@ -393,7 +395,10 @@ impl WorktreeRepository {
         let mut files = self.uncommitted(name).await?;
         let list = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory"];
         let ignored = run_git(&path, &list).await?;
-        let ignored = ignored.lines().filter(|file| !is_copy(&self.root, &path, file));
+        let mut left = 2 * MAX_COPIED;
+        let ignored = ignored
+            .lines()
+            .filter(|file| !is_copy(&self.root.join(file), &path.join(file), &mut left));
         files.extend(ignored.map(|file| format!("!! {}", visible(file))));
         Ok(files)
     }
@@ -548,42 +553,10 @@ async fn places_of(folder: &Path) -> Option<[PathBuf; 2]> {
     Some([fs::canonicalize(common).ok()?, fs::canonicalize(top).ok()?])
 }
 
-/// Whether a file below one folder is also below the other.
-fn is_copy(from: &Path, to: &Path, path: &str) -> bool {
-    let read = |folder: &Path| {
-        let file = folder.join(path);
-        let meta = file.symlink_metadata().ok()?;
-        if meta.is_file() && meta.len() <= MAX_BYTES { fs::read(file).ok() } else { None }
-    };
-    read(to).is_some_and(|bytes| read(from) == Some(bytes))
-}
-
 /// When git made a worktree, in milliseconds since 1970.
 fn time_made(path: &Path) -> Option<i64> {
     let made = path.join(".git").symlink_metadata().ok()?.modified().ok()?;
     i64::try_from(made.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
-}
-
-/// Copies a file below one folder to another, through no link.
-fn copy_file(from: &Path, to: &Path, path: &Path) -> io::Result<()> {
-    let source = from.join(path);
-    let meta = source.symlink_metadata()?;
-    if !meta.is_file() || meta.len() > MAX_BYTES || source.canonicalize()? != source {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let mut folder = to.to_owned();
-    for part in path.parent().into_iter().flat_map(Path::components) {
-        folder.push(part);
-        let made = fs::create_dir(&folder);
-        if !folder.symlink_metadata()?.is_dir() {
-            return Err(made.err().unwrap_or(io::ErrorKind::NotADirectory.into()));
-        }
-    }
-    let bytes = fs::read(&source)?;
-    let mut options = OpenOptions::new();
-    let mode = meta.permissions().mode() & 0o777;
-    let mut file = options.write(true).create_new(true).mode(mode).open(to.join(path))?;
-    file.write_all(&bytes)
 }
 
 fn not_made(name: &str, error: &io::Error) -> LocalizedText {

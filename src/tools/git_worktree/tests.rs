@@ -293,9 +293,11 @@ async fn a_merge_brings_the_branch_also_where_a_tag_has_its_name() {
     project.commit(&worktree.path, "more").await;
     drop(worktree);
     let line = project.repository().await.merge_line("x").await.unwrap().unwrap();
-    let args = shlex::split(&line).unwrap();
-    let args: Vec<&str> = args.iter().skip(1).map(String::as_str).chain(["--no-ff"]).collect();
-    project.git(&args).await;
+    let [before, title, reference] = line.split('"').collect::<Vec<_>>()[..] else {
+        panic!("{line}")
+    };
+    assert_eq!(before, "git merge -m ");
+    project.git(&["merge", "--no-ff", "-m", title, reference.trim()]).await;
     assert!(project.root.join("b.txt").exists(), "{line}");
     let title = project.git(&["log", "-1", "--format=%s"]).await;
     assert_eq!(title, "Merge branch 'avocet/x'\n");
