@@ -85,6 +85,16 @@ pub fn severity(error: &LocatedError) -> ScriptFaultSeverity {
     }
 }
 
+/// What a loop goes through.
+fn check_items(checker: &mut Checker, call: &CallExpr, value: &ScriptValue) {
+    let items = value.get("items").unwrap_or(value);
+    if let Some(text) = items.as_text().filter(|_| call.args.is_empty()) {
+        checker.faults.enter(items);
+        checker.check_loop_items(text);
+    }
+    checker.check_call_arguments(call);
+}
+
 /// Maximum number of faults that are reported.
 const MAX_FAULTS: usize = 200;
 
@@ -363,7 +373,7 @@ impl Checker<'_> {
             "match" => return self.check_match(call, value, pairs),
             "get" => self.check_read_names(value),
             "try" => self.check_try(value, pairs),
-            "for" => self.check_items(call, value),
+            "for" => check_items(self, call, value),
             _ => {
                 self.check_target(call, value, pairs);
                 self.check_values(value);
@@ -380,16 +390,6 @@ impl Checker<'_> {
                 self.loops -= is_loop;
             }
         }
-    }
-
-    /// What a loop goes through.
-    fn check_items(&mut self, call: &CallExpr, value: &ScriptValue) {
-        let items = value.get("items").unwrap_or(value);
-        if let Some(text) = items.as_text().filter(|_| call.args.is_empty()) {
-            self.faults.enter(items);
-            self.check_loop_items(text);
-        }
-        self.check_call_arguments(call);
     }
 
     /// Arguments: every text in them is evaluated.
