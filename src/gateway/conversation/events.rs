@@ -27,7 +27,7 @@ impl ChatConversation {
             Event::Delta { text } => self.view.on_delta(&text),
             Event::Replied(message) => {
                 self.view.on_reply(&message);
-                self.offer(w::SUGGESTIONS, message.suggestions.clone());
+                self.offer_suggestions(&message.suggestions);
             }
             Event::Plan { items } => self.view.on_plan(&items),
             Event::StepStarted { step, .. } => self.view.on_step_started(&step),

@@ -8,13 +8,27 @@ use super::effect::ChatEffect;
 use super::shortcuts::Shortcuts;
 use super::speaker::Speaker;
 use avocet_core::i18n::{LocalizedText, chat as w};
+use avocet_core::prompt::input::{Intent, parse};
+use avocet_core::protocol::PromptPart;
 
 /// Commands that show a page of values when they have no argument.
 const PICKED: [&str; 5] = ["model", "mode", "effort", "bot", "lang"];
 
 impl ChatConversation {
+    /// Offers what the model suggests, as far as it is a message and nothing else: no press runs a
+    /// command or attaches a file that the model chose.
+    pub(super) fn offer_suggestions(&mut self, suggestions: &[String]) {
+        let is_message = |line: &&String| match parse(line) {
+            Intent::Message { parts } => {
+                parts.iter().all(|part| matches!(part, PromptPart::Text(_)))
+            }
+            Intent::Empty | Intent::Command { .. } | Intent::Shell { .. } => false,
+        };
+        self.offer(w::SUGGESTIONS, suggestions.iter().filter(is_message).cloned().collect());
+    }
+
     /// Offers lines in place of those that were offered before.
-    pub(super) fn offer(&mut self, say: impl Into<LocalizedText>, lines: Vec<String>) {
+    fn offer(&mut self, say: impl Into<LocalizedText>, lines: Vec<String>) {
         self.withdraw_offer(None);
         if !lines.is_empty() {
             self.shortcuts = Some(Shortcuts::open(&say.into(), lines, &mut self.view.posts));

@@ -40,6 +40,19 @@ fn a_suggestion_is_a_button_that_sends_it_as_the_message_of_who_presses_it() {
 }
 
 #[test]
+fn a_suggestion_that_would_run_a_command_or_attach_a_file_is_not_offered() {
+    let mut chat = conversation(&[]);
+    chat.on_text(&user("ann"), "d1".into(), "go", Vec::new());
+    begin(&mut chat, "go");
+    let hostile = ["/mode auto", "!rm x", "Look at @src/.env", " ", " /allow *", "Run the tests"];
+    chat.on_event(replied("Done.", &hostile));
+    chat.on_event(ended());
+    let offered = buttons(&show(&mut chat, |_| None));
+    let labels: Vec<&str> = offered.iter().map(|(label, _)| label.as_str()).collect();
+    assert_eq!(labels, ["Run the tests"]);
+}
+
+#[test]
 fn a_mode_is_chosen_by_a_button_with_the_rights_of_who_presses_it() {
     let mut chat = conversation(&["mode"]);
     chat.on_command(&user("ann"), "c1".into(), sent("mode", ""));
