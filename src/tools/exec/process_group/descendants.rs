@@ -34,7 +34,7 @@ struct Process {
 pub(super) struct DescendantScan {
     /// All that were killed so far.
     pub killed: BTreeSet<i32>,
-    /// How many are still to be seen off.
+    /// How many are still to be seen off; at least one after a kill.
     pub remaining: usize,
     /// Those that are left running, each with the name of its daemon.
     pub spared: BTreeMap<i32, &'static str>,
@@ -54,6 +54,7 @@ pub(super) fn sweep(
     stop_members(own, leader, marked, rule);
     let mut spared = BTreeMap::new();
 
+    let known = killed.len();
     let mut left = 0;
     // Parents come before their children, which a daemon keeps too.
     for process in members(&list_descendants(own), own, leader, marked) {
@@ -76,7 +77,10 @@ pub(super) fn sweep(
         let collected = ours && !matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None));
         left += usize::from(!collected);
     }
-    DescendantScan { killed, remaining: left, spared }
+    // One that another step's pause let go on may have started another before it was killed: the
+    // last look finds none.
+    let remaining = left.max(usize::from(killed.len() > known));
+    DescendantScan { killed, remaining, spared }
 }
 
 /// Stops a step's processes, until no new one appears: a chain in which each starts the next and
