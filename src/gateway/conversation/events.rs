@@ -3,6 +3,7 @@
 use super::super::reply::LiveReply;
 use super::effect::ChatEffect;
 use super::inbox::PendingMessage;
+use super::offers::suggested_messages;
 use super::recovery::InterruptedMessage;
 use super::{BegunMessage, ChatConversation};
 use avocet_core::i18n::{chat as w, linear, session as s};
@@ -27,7 +28,7 @@ impl ChatConversation {
             Event::Delta { text } => self.view.on_delta(&text),
             Event::Replied(message) => {
                 self.view.on_reply(&message);
-                self.offer_suggestions(&message.suggestions);
+                self.offer(w::SUGGESTIONS, suggested_messages(&message.suggestions));
             }
             Event::Plan { items } => self.view.on_plan(&items),
             Event::StepStarted { step, .. } => self.view.on_step_started(&step),

@@ -15,20 +15,8 @@ use avocet_core::protocol::PromptPart;
 const PICKED: [&str; 5] = ["model", "mode", "effort", "bot", "lang"];
 
 impl ChatConversation {
-    /// Offers what the model suggests, as far as it is a message and nothing else: no press runs a
-    /// command or attaches a file that the model chose.
-    pub(super) fn offer_suggestions(&mut self, suggestions: &[String]) {
-        let is_message = |line: &&String| match parse(line) {
-            Intent::Message { parts } => {
-                parts.iter().all(|part| matches!(part, PromptPart::Text(_)))
-            }
-            Intent::Empty | Intent::Command { .. } | Intent::Shell { .. } => false,
-        };
-        self.offer(w::SUGGESTIONS, suggestions.iter().filter(is_message).cloned().collect());
-    }
-
     /// Offers lines in place of those that were offered before.
-    fn offer(&mut self, say: impl Into<LocalizedText>, lines: Vec<String>) {
+    pub(super) fn offer(&mut self, say: impl Into<LocalizedText>, lines: Vec<String>) {
         self.withdraw_offer(None);
         if !lines.is_empty() {
             self.shortcuts = Some(Shortcuts::open(&say.into(), lines, &mut self.view.posts));
@@ -75,4 +63,14 @@ impl ChatConversation {
         });
         effects
     }
+}
+
+/// What the model suggests, as far as it is a message and nothing else: no press runs a command or
+/// attaches a file that the model chose.
+pub(super) fn suggested_messages(suggestions: &[String]) -> Vec<String> {
+    let is_message = |line: &&String| match parse(line) {
+        Intent::Message { parts } => parts.iter().all(|part| matches!(part, PromptPart::Text(_))),
+        Intent::Empty | Intent::Command { .. } | Intent::Shell { .. } => false,
+    };
+    suggestions.iter().filter(is_message).cloned().collect()
 }
