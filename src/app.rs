@@ -142,7 +142,8 @@ pub fn entry() -> ExitCode {
 }
 
 fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
-    let (json, yes) = (cli.run.json, cli.run.yes);
+    let json = cli.run.json;
+    let yes = cli.run.yes;
     let form = HeadlessForm::new(&cli);
     let linear = cli.look.linear;
     let (approved, options) = (cli.approval_flags(), cli.settings());

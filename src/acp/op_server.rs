@@ -264,11 +264,7 @@ impl OpenedSession {
         answer_to: RequestId,
         request: EditorRequest,
     ) -> (String, Option<Rescue>) {
-        let open = Arc::clone(&self.services.open);
-        let built = tokio::task::spawn_blocking(move || open(request)).await;
-        let built =
-            built.unwrap_or_else(|error| Err(phrases::NOT_OPENED.with("why", error.to_string())));
-        let config = match built {
+        let config = match self.services.build(request).await {
             Ok(config) => config,
             Err(why) => {
                 self.refuse(&answer_to, &why).await;

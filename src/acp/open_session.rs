@@ -36,15 +36,11 @@ pub struct OpeningSession {
 
 /// Runs a session from its start to its end. Returns its id, and what could not be saved.
 pub async fn run(opening: OpeningSession) -> (String, Option<Rescue>) {
-    let open = Arc::clone(&opening.services.open);
     let mut request = opening.request.clone();
     let (files, requests) = EditorFiles::new(&opening.client.fs).unzip();
     request.offers.files = files.map(|files| Arc::new(files) as Arc<dyn FileHost>);
     let files = PendingFiles::new(requests);
-    let built = tokio::task::spawn_blocking(move || open(request)).await;
-    let built =
-        built.unwrap_or_else(|error| Err(phrases::NOT_OPENED.with("why", error.to_string())));
-    let config = match built {
+    let config = match opening.services.build(request).await {
         Ok(config) => config,
         Err(why) => {
             refuse(&opening, &why).await;

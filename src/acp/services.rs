@@ -9,7 +9,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use avocet_core::i18n::{Lang, LocalizedText};
+use avocet_core::i18n::{Lang, LocalizedText, acp as phrases};
 use avocet_core::protocol::{ApprovalMode, Notice};
 use avocet_mcp::ServerDefinition;
 use avocet_session::SessionConfig;
@@ -52,6 +52,15 @@ pub struct EditorServices {
     pub delete: DeleteSaved,
     pub lang: Lang,
     pub leaving: CancellationToken,
+}
+
+impl EditorServices {
+    /// Builds a session without holding up the others.
+    pub async fn build(&self, request: EditorRequest) -> Result<SessionConfig, LocalizedText> {
+        let open = Arc::clone(&self.open);
+        let built = tokio::task::spawn_blocking(move || open(request)).await;
+        built.unwrap_or_else(|error| Err(phrases::NOT_OPENED.with("why", error.to_string())))
+    }
 }
 
 /// Builds a session. Blocks.

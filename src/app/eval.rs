@@ -1,5 +1,5 @@
-//! `avocet eval`: runs tasks in copies of their folders, several at once, and checks what came of
-//! them. A task is a session like any other: its setup and its check are shell lines of the user, and
+//! `avocet eval`: runs tasks in copies of their folders, several at once, and checks the
+//! results. A task is a session like any other: its setup and its check are shell lines of the user, and
 //! its steps are judged and confined like those of `-p` with `--approve-steps`.
 
 use std::fs::{self, OpenOptions};

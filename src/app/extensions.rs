@@ -234,8 +234,8 @@ fn report_unchanged(startup: &Startup) -> Exit {
 fn delete(startup: &Startup, file: &LoadedFile, options: ExtensionOptions) -> Exit {
     let shown = file.path.display().to_string();
     let ask = w::DELETE_ASK.with("file", shown.as_str());
-    let nobody = w::DELETE_NOBODY.with("file", shown.as_str());
-    unless_confirmed(startup, options.yes, ask, nobody).unwrap_or_else(|| {
+    let refusal = w::DELETE_NOBODY.with("file", shown.as_str());
+    unless_confirmed(startup, options.yes, ask, refusal).unwrap_or_else(|| {
         match edit::delete(&file.path) {
             Ok(()) => report_info(startup, w::DELETED.with("file", shown)),
             Err(why) => report_error(startup, why),
@@ -248,14 +248,14 @@ pub fn unless_confirmed(
     startup: &Startup,
     yes: bool,
     ask: LocalizedText,
-    nobody: LocalizedText,
+    refusal: LocalizedText,
 ) -> Option<Exit> {
     let sure = if yes { Confirmation::Yes } else { confirm(startup, ask, false) };
     match sure {
         Confirmation::Yes => None,
         Confirmation::No => Some(startup.fail(&Notice::info(w::NOT_DELETED_NO), Exit::Blocked)),
         Confirmation::NoUser => {
-            let notice = Notice::error(nobody).with_hint(w::DELETE_HOW);
+            let notice = Notice::error(refusal).with_hint(w::DELETE_HOW);
             Some(startup.fail(&notice, Exit::Blocked))
         }
     }

@@ -74,7 +74,8 @@ pub fn test_scripts(
     library: &ScriptLibrary,
     json: bool,
 ) -> Exit {
-    let (mut all, mut passed) = (0, 0);
+    let mut all = 0;
+    let mut passed = 0;
     for script in script_files(&startup.folder, named, library) {
         let found = library.find(&script, &startup.folder);
         let file = found.map(|source| source.origin.file).unwrap_or(script);

@@ -39,8 +39,8 @@ pub fn run(startup: &Startup, command: &WorktreeCommand, json: bool, yes: bool) 
             Ok(names) => {
                 let shown = names.join(", ");
                 let ask = phrases::PRUNE_ASK.with("names", shown.as_str());
-                let nobody = phrases::PRUNE_NOBODY.with("names", shown);
-                extensions::unless_confirmed(startup, yes, ask, nobody).unwrap_or_else(|| {
+                let refusal = phrases::PRUNE_NOBODY.with("names", shown);
+                extensions::unless_confirmed(startup, yes, ask, refusal).unwrap_or_else(|| {
                     let exits = names.iter().map(|name| remove(name, false));
                     exits.fold(Exit::Done, |all, exit| if exit == Exit::Done { all } else { exit })
                 })

@@ -374,7 +374,8 @@ fn edits_are_rarer_in_a_group_and_after_each_refusal_and_become_frequent_again()
         group_pace: Duration::from_secs(3),
         ..PlatformLimits::for_tests(4096)
     };
-    let (mut timeline, mut now) = (Timeline::new(limits, Lang::En), Instant::now());
+    let mut timeline = Timeline::new(limits, Lang::En);
+    let mut now = Instant::now();
     timeline.is_group = true;
     let key = growing(&mut timeline, now);
     let mut edits = 0;
