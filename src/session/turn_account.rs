@@ -1,0 +1,40 @@
+//! What a running turn spends.
+
+use super::shared_queues::Spending;
+use avocet_core::protocol::Usage;
+
+/// What a turn spends beside the answers of its model, and what it may do.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TurnAccount {
+    /// The tokens used by summaries, scripts and subagents since the last answer.
+    pub extra: Usage,
+    /// All of the turn so far.
+    pub spent: Usage,
+    pub max_steps: Option<usize>,
+    /// What the session had used when it began.
+    pub before: Usage,
+    /// What it heard last of all requests since then.
+    heard: Usage,
+}
+
+impl TurnAccount {
+    pub fn start(before: Usage) -> TurnAccount {
+        TurnAccount { before, ..TurnAccount::default() }
+    }
+
+    /// Counts a request for something other than an answer.
+    pub fn add_extra(&mut self, usage: Usage, spending: &Spending) {
+        spending.add(usage);
+        self.extra = self.extra.plus(usage);
+    }
+
+    /// What all requests since it began have used, if that is more than its own, and news.
+    pub fn unheard(&mut self, total: Usage) -> Usage {
+        let spent = total.since(self.before);
+        let is_news = spent.since(self.spent) != Usage::default() && spent != self.heard;
+        if is_news {
+            self.heard = spent;
+        }
+        if is_news { spent } else { Usage::default() }
+    }
+}
