@@ -38,3 +38,29 @@ impl TurnAccount {
         if is_news { spent } else { Usage::default() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_spend_meanwhile_is_told_once_and_the_turn_s_own_never() {
+        let spending = Spending::default();
+        spending.add(Usage::counted(100, 0));
+        let mut account = TurnAccount::start(spending.total());
+        assert_eq!(account.unheard(spending.total()), Usage::default(), "before the turn");
+
+        // A request of its own, which its end counts.
+        spending.add(Usage::counted(10, 0));
+        account.spent = account.spent.plus(Usage::counted(10, 0));
+        assert_eq!(account.unheard(spending.total()), Usage::default());
+
+        // An agent that still runs.
+        spending.add(Usage::counted(7, 0));
+        assert_eq!(account.unheard(spending.total()), Usage::counted(17, 0));
+        assert_eq!(account.unheard(spending.total()), Usage::default(), "no news");
+        account.add_extra(Usage::counted(3, 0), &spending);
+        assert_eq!(account.unheard(spending.total()), Usage::counted(20, 0));
+        assert_eq!(account.extra, Usage::counted(3, 0));
+    }
+}

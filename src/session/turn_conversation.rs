@@ -462,3 +462,40 @@ fn mask_index(mut index: TurnIndex, redactor: &Redactor) -> TurnIndex {
     }
     index
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use avocet_core::protocol::PlanState;
+
+    const SECRET: &str = "tok-5f2c9a7e1b";
+
+    fn conversation() -> TurnConversation {
+        let bounds = Bounds::for_tools(8_000);
+        TurnConversation::new(Arc::default(), Arc::default(), Vec::new(), bounds)
+    }
+
+    #[test]
+    fn what_is_kept_of_a_turn_is_masked_as_it_was_sent() {
+        let redactor = Redactor::new([("TOKEN", SECRET)], [0; 16]);
+        let mut record = TurnRecord::default();
+        record.keep_messages(vec![Message::user(format!("deploy with {SECRET}"))]);
+        conversation().keep_as_sent(&mut record, &redactor);
+        let kept = record.take_messages();
+        assert_eq!(kept.len(), 1);
+        let text = format!("{kept:?}");
+        assert!(text.contains("deploy with") && !text.contains(SECRET), "{text}");
+    }
+
+    #[test]
+    fn a_plan_counts_in_the_turn_that_made_it_and_without_secrets() {
+        let redactor = Redactor::new([("TOKEN", SECRET)], [0; 16]);
+        let mut conversation = conversation();
+        let items = [PlanItem { text: format!("log in as {SECRET}"), state: PlanState::Doing }];
+        conversation.set_plan(1, &items, &redactor);
+        let plan = conversation.history.running_plan_text();
+        assert!(plan.contains("log in as") && !plan.contains(SECRET), "{plan}");
+        let agent = conversation.of_subagent(Bounds::for_tools(8_000));
+        assert_eq!(agent.history.running_plan_text(), "", "an agent begins without it");
+    }
+}
