@@ -96,7 +96,6 @@ const MAX_FIELDS: usize = 15;
 const LARGE_TYPES: &[(&str, usize, usize)] = &[
     ("config::settings::Settings", 4, 21),
     ("session::SessionConfig", 0, 20),
-    ("session::agent::turn::Turn", 66, 10),
     ("session::state::Session", 219, 33),
 ];
 

@@ -6,7 +6,6 @@
 //! again when its turn comes, since an earlier one may have changed the environment; a refused,
 //! declined or failed one ends the list.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{ModelRequest, RequestNews, TurnSettings};
@@ -15,38 +14,40 @@ use crate::context::history::TurnRecord;
 use avocet_core::i18n::{Localize, LocalizedText, agent as phrases};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
-    ApprovalMode, ApprovalScope, Decision, Dialect, Event, Image, Observation, Outcome, Question,
-    SandboxDenial, Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
+    Decision, Dialect, Event, Image, Observation, Outcome, Question, SandboxDenial, Step,
+    StepAction, StepQuestion, Tier, TurnOutcome, Usage,
 };
 use avocet_hooks::{ActiveHooks, HookEvent};
 use avocet_model::{ModelError, ModelReply};
 use avocet_safety::{
-    self as safety, ClearedStep, Grant, Judgement, NeedsApproval, PolicyContext, SessionOpening,
-    Verdict,
+    self as safety, ClearedStep, Grant, Judgement, NeedsApproval, PolicyContext, Verdict,
 };
 
 mod advice;
+mod batch;
 mod decision;
 mod hook_answers;
 mod interaction;
 mod limits;
+mod log;
 mod offered_rules;
 mod preapproval;
-mod project_check;
 mod reply;
-mod skipped_steps;
+mod reply_meaning;
 #[cfg(test)]
 mod tests;
 mod transcript;
 pub mod trust;
 mod wall;
 
-use hook_answers::BatchAdvice;
+use batch::{StepBatch, StepIds, step_to_retry, steps_that_keep};
 pub use hook_answers::add_note;
 use limits::{TurnLimits, TurnUsage};
+pub use log::SideEffect;
+use log::TurnLog;
 use offered_rules::joined_coverage;
 pub use offered_rules::joined_rules;
-use preapproval::{Preapproved, RemainingSteps};
+use preapproval::RemainingSteps;
 use transcript::TurnMessages;
 
 /// The initial data of a turn.
@@ -119,20 +120,6 @@ pub enum TurnAction {
     End(TurnOutcome),
 }
 
-/// A side effect for the host.
-#[derive(Debug, PartialEq)]
-pub enum SideEffect {
-    Event(Box<Event>),
-    Remember {
-        grant: Box<Grant>,
-        scope: ApprovalScope,
-    },
-    /// The user opened to a command for the session what the sandbox had denied it.
-    OpenForSession(Box<SessionOpening>),
-    /// The user accepted a plan, to be carried out in this mode.
-    SetApprovalMode(ApprovalMode),
-}
-
 /// The result of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnResult {
@@ -148,40 +135,15 @@ pub struct TurnResult {
 pub struct Turn {
     start: TurnStart,
     transcript: TurnMessages,
-    batch: Batch,
+    batch: StepBatch,
     waiting: Waiting,
-    limits: TurnLimits,
+    log: TurnLog,
     usage: TurnUsage,
-    side_effects: Vec<SideEffect>,
     /// The user's messages since then; the model gets them before its next step.
     steering: Vec<Steering>,
-    next_step: u64,
+    ids: StepIds,
     /// What can be shown of the reply that is asked for again.
     first_message: Option<String>,
-}
-
-/// The steps of one reply.
-#[derive(Debug, Default)]
-struct Batch {
-    todo: VecDeque<Step>,
-    observations: Vec<Observation>,
-    preapproved: Preapproved,
-    why: String,
-    expected: String,
-    total: usize,
-    /// The steps that the user was asked about.
-    asked: Vec<String>,
-    /// The step that checks the changes of the list.
-    check_id: Option<String>,
-    /// The steps that would keep a change that was put back.
-    keeping: Vec<String>,
-    advice: BatchAdvice,
-}
-
-impl Batch {
-    fn keeps_change(&self, judged: &Judgement) -> bool {
-        self.keeping.contains(&judged.step.id)
-    }
 }
 
 /// The kind of input the turn is waiting for.
@@ -232,13 +194,15 @@ impl Turn {
     pub fn new(start: TurnStart) -> Turn {
         Turn {
             transcript: TurnMessages::new(&start.text, start.images.clone(), start.dialect),
-            batch: Batch::default(),
+            batch: StepBatch::default(),
             waiting: Waiting::Reply,
-            limits: TurnLimits::new(start.max_steps, start.is_small_model),
+            log: TurnLog {
+                side_effects: Vec::new(),
+                limits: TurnLimits::new(start.max_steps, start.is_small_model),
+            },
             usage: TurnUsage::default(),
-            side_effects: Vec::new(),
             steering: Vec::new(),
-            next_step: start.next_step,
+            ids: StepIds { agent: start.agent.clone(), next: start.next_step },
             first_message: None,
             start,
         }
@@ -246,7 +210,7 @@ impl Turn {
 
     /// The side effects for the host, in order, each once.
     pub fn take_side_effects(&mut self) -> Vec<SideEffect> {
-        std::mem::take(&mut self.side_effects)
+        std::mem::take(&mut self.log.side_effects)
     }
 
     /// Adds a message from the user to the running turn. It takes effect at the next boundary: the
@@ -261,7 +225,7 @@ impl Turn {
             ending: outcome,
             record: self.transcript.record(),
             usage: self.usage.own,
-            next_step: self.next_step,
+            next_step: self.ids.next,
         }
     }
 
@@ -293,14 +257,15 @@ impl Turn {
             }
             TurnInput::Decided(decision) => self.handle_decision(decision, cx),
             TurnInput::Observed(seen) => {
-                let again = self.step_to_retry(&seen, cx);
-                let kept = self.steps_that_keep(&seen);
-                let failed = self.failed_approval(&seen);
+                let is_running = matches!(self.waiting, Waiting::Run { .. });
+                let again = step_to_retry(&seen, is_running, &mut self.ids, cx);
+                let kept = steps_that_keep(&seen, &mut self.ids);
+                let failed = self.batch.failed_approval(&seen);
                 let goes_on = self.handle_observation(seen);
                 if !goes_on && again.is_none() {
-                    self.skip_rest(phrases::SKIPPED, cx);
+                    self.batch.skip_rest(phrases::SKIPPED, cx, &mut self.log);
                 } else if let Some(why) = failed {
-                    self.skip_approved(&why, cx);
+                    self.batch.skip_approved(&why, cx, &mut self.log);
                 }
                 self.batch.total += kept.len();
                 self.batch.keeping.extend(kept.iter().map(|step| step.id.clone()));
@@ -332,7 +297,7 @@ impl Turn {
         let TurnSettings { max_steps, check, spend_limits, dialect, is_small_model } = settings;
         (self.start.max_steps, self.start.check) = (max_steps, check);
         self.start.budget.set_limits(spend_limits);
-        self.limits.update(max_steps, is_small_model);
+        self.log.limits.update(max_steps, is_small_model);
         if let Some(dialect) = dialect.filter(|dialect| *dialect != self.transcript.dialect()) {
             self.transcript.go_on_in(dialect);
         }
@@ -358,60 +323,59 @@ impl Turn {
     /// Goes to the next step of the list, or back to the model.
     fn advance(&mut self, cx: PolicyContext<'_>) -> TurnAction {
         if !self.steering.is_empty() {
-            self.skip_rest(phrases::STEERED, cx);
+            self.batch.skip_rest(phrases::STEERED, cx, &mut self.log);
             if self.batch.todo.is_empty() {
                 return self.send_results();
             }
         }
-        if let Some(why) = self.pause_reason(self.batch.todo.front(), cx) {
+        let limits = &self.log.limits;
+        let next = self.batch.todo.front();
+        if let Some(why) = limits.pause_reason(next, cx.policy.shelter, &self.start.budget) {
             return self.ask_to_continue(why, PausedBefore::Step);
         }
-        let step = self.batch.todo.pop_front().or_else(|| self.check_step());
+        let step = self.batch.todo.pop_front().or_else(|| {
+            self.batch.check_step(self.start.check.as_ref(), &mut self.ids, &mut self.log)
+        });
         let Some(step) = step else { return self.send_results() };
         if let Some(consultation) = self.consult(HookEvent::PreToolUse, &step) {
             return consultation;
         }
-        match safety::assess(step, cx) {
+        let verdict = safety::assess(step, cx);
+        if let Some(fault) = interaction::fault_of(verdict.judgement())
+            && !matches!(verdict, Verdict::Refuse(_))
+        {
+            self.batch.record_fault(verdict.judgement(), fault, &mut self.log);
+            return self.advance(cx);
+        }
+        match verdict {
             Verdict::Run(cleared) if interaction::is_interaction(cleared.judgement()) => {
                 self.interact(&cleared, cx)
             }
-            Verdict::Run(cleared)
-                if let Some(fault) = interaction::fault_of(cleared.judgement()) =>
-            {
-                self.record_fault(cleared.judgement(), fault, cx)
-            }
-            Verdict::Run(cleared)
-                if self.batch.keeps_change(cleared.judgement())
-                    || self.batch.advice.asks(cleared.judgement()) =>
-            {
+            Verdict::Run(cleared) if self.batch.has_to_ask(cleared.judgement()) => {
                 self.ask_about(cleared.into_needs_approval(), cx)
             }
             Verdict::Run(cleared) if interaction::is_task(cleared.judgement()) => {
                 interaction::run_tasks(self, cleared, cx)
             }
             Verdict::Run(cleared) => self.run(cleared, None),
-            Verdict::Ask(held) if let Some(fault) = interaction::fault_of(held.judgement()) => {
-                self.record_fault(held.judgement(), fault, cx)
-            }
             // A step that cannot start is not worth a question.
             Verdict::Ask(held)
                 if let Some(why) = transcript::missing_program_reason(held.judgement(), cx) =>
             {
-                self.record_not_run(held.judgement(), Outcome::NotStarted, Some(why));
-                self.skip_rest(phrases::SKIPPED, cx);
+                let end = (Outcome::NotStarted, Some(why));
+                self.batch.break_off(held.judgement(), end, cx, &mut self.log);
                 self.advance(cx)
             }
             Verdict::Ask(held)
                 if self.batch.preapproved.covers(held.judgement())
-                    && !self.batch.keeps_change(held.judgement())
-                    && !self.batch.advice.asks(held.judgement()) =>
+                    && !self.batch.has_to_ask(held.judgement()) =>
             {
                 self.run(held.approve(), None)
             }
             Verdict::Ask(held) => self.ask_unless_advised(held, cx),
             Verdict::Refuse(refused) => {
-                self.record_not_run(refused.judgement(), Outcome::Refused, None);
-                self.skip_rest(phrases::SKIPPED, cx);
+                let end = (Outcome::Refused, None);
+                self.batch.break_off(refused.judgement(), end, cx, &mut self.log);
                 self.advance(cx)
             }
         }
@@ -420,10 +384,6 @@ impl Turn {
     fn run(&mut self, cleared: ClearedStep, action: Option<StepAction>) -> TurnAction {
         self.waiting = Waiting::Run { instead_of: action };
         TurnAction::Run(Box::new(cleared))
-    }
-
-    fn pause_reason(&self, step: Option<&Step>, cx: PolicyContext<'_>) -> Option<LocalizedText> {
-        self.limits.pause_reason(step, cx.policy.shelter, &self.start.budget)
     }
 
     fn ask_about(&mut self, approval: NeedsApproval, cx: PolicyContext<'_>) -> TurnAction {
@@ -439,7 +399,7 @@ impl Turn {
         } else {
             safety::with_sandbox_reasons(judged, cx.policy)
         };
-        let asked = self.step_question(judged);
+        let asked = self.batch.question(judged);
         let question = Question::Step(StepQuestion {
             of: asked.of + ahead.questions(&self.batch.preapproved),
             risk,
@@ -472,9 +432,9 @@ impl Turn {
                 observation.outcome = Outcome::Edited;
             }
         }
-        self.mark_check(&mut observation);
+        self.batch.mark_check(&mut observation);
         if !observation.runs_on() {
-            self.count(&mut observation);
+            self.log.count(&mut observation);
         }
         let goes_on = match (observation.outcome, observation.exit_code) {
             (Outcome::Ran | Outcome::Edited, Some(0)) => true,
@@ -497,46 +457,8 @@ impl Turn {
                 _,
             ) => false,
         };
-        self.record(observation);
+        self.batch.record(observation, &mut self.log);
         goes_on
-    }
-
-    /// A reason to skip the other steps of a batch approval because this one failed: the user who
-    /// approved tests and a commit expected the tests to pass.
-    fn failed_approval(&self, observation: &Observation) -> Option<LocalizedText> {
-        let is_approved = !self.batch.preapproved.is_empty() && observation.risk.tier > Tier::L0;
-        let has_failed = observation.exit_code.is_some_and(|code| code != 0);
-        let why = || phrases::SKIPPED_TOGETHER.with("step", observation.step.work.short_line());
-        (is_approved && has_failed).then(why)
-    }
-
-    fn record_not_run(
-        &mut self,
-        judged: &Judgement,
-        outcome: Outcome,
-        text: Option<LocalizedText>,
-    ) {
-        let mut seen = transcript::not_run_observation(judged, outcome, text);
-        self.count(&mut seen);
-        self.record(seen);
-    }
-
-    /// Counts a result, and tells the model if it is the same as the one before.
-    fn count(&mut self, observation: &mut Observation) {
-        if self.limits.record_outcome(observation) {
-            observation.note = Some(match observation.note.take() {
-                Some(note) => {
-                    phrases::EDITED_AND.with("edited", note).with("note", phrases::REPEATED)
-                }
-                None => phrases::REPEATED.into(),
-            });
-        }
-    }
-
-    fn record(&mut self, mut observation: Observation) {
-        self.batch.advice.add_context(&mut observation);
-        self.emit(Event::StepFinished(Box::new(observation.clone())));
-        self.batch.observations.push(observation);
     }
 
     /// The list is done: sends the results to the model.
@@ -554,9 +476,9 @@ impl Turn {
     fn deliver_steering(&mut self) -> TurnAction {
         for Steering { submit, text } in std::mem::take(&mut self.steering) {
             self.transcript.add_steering(&text);
-            self.emit(Event::Steered { text, submit });
+            self.log.emit(Event::Steered { text, submit });
         }
-        self.limits.reset();
+        self.log.limits.reset();
         self.call_model()
     }
 
@@ -564,15 +486,17 @@ impl Turn {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
             Waiting::Step { held, .. } => {
                 let note = Some(phrases::CANCELLED.into());
-                self.record(transcript::not_run_observation(
-                    held.judgement(),
-                    Outcome::Cancelled,
-                    note,
-                ));
+                self.batch.record(
+                    transcript::not_run_observation(held.judgement(), Outcome::Cancelled, note),
+                    &mut self.log,
+                );
             }
             Waiting::Choice { judged } | Waiting::Plan { judged } => {
                 let note = Some(phrases::CANCELLED.into());
-                self.record(transcript::not_run_observation(&judged, Outcome::Cancelled, note));
+                self.batch.record(
+                    transcript::not_run_observation(&judged, Outcome::Cancelled, note),
+                    &mut self.log,
+                );
             }
             Waiting::Reply
             | Waiting::Denied { .. }
@@ -586,7 +510,9 @@ impl Turn {
         self.end(TurnOutcome::Cancelled)
     }
 
-    fn emit(&mut self, event: Event) {
-        self.side_effects.push(SideEffect::Event(Box::new(event)));
+    /// Skips all that is left of the list.
+    fn stop_batch(&mut self, cx: PolicyContext<'_>) {
+        let seen = self.batch.stop(cx, &mut self.log);
+        self.transcript.add_results(&seen);
     }
 }

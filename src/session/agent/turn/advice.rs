@@ -3,7 +3,7 @@
 
 use super::{Turn, TurnAction, Waiting};
 use crate::agent::StepAdvice;
-use avocet_core::i18n::{agent as words, hooks as phrases};
+use avocet_core::i18n::hooks as phrases;
 use avocet_core::protocol::{Outcome, Step};
 use avocet_hooks::{HookDecision, HookEvent};
 use avocet_safety::{self as safety, NeedsApproval, PolicyContext};
@@ -33,8 +33,12 @@ impl Turn {
             let verdict = safety::assess(step, cx);
             let reason = advice.reason.unwrap_or_else(|| phrases::NO_REASON.into());
             let note = phrases::DENIED.with("reason", reason);
-            self.record_not_run(verdict.judgement(), Outcome::Declined, Some(note));
-            self.skip_rest(words::SKIPPED, cx);
+            self.batch.break_off(
+                verdict.judgement(),
+                (Outcome::Declined, Some(note)),
+                cx,
+                &mut self.log,
+            );
             return self.advance(cx);
         }
         if let Some(changed) = advice.changed.take() {

@@ -1,28 +1,14 @@
 //! Applies the user's decision about a step.
 
+use super::log::TurnLog;
 use super::{PausedBefore, SideEffect, Turn, TurnAction, Waiting, trust};
 use avocet_core::i18n::agent as phrases;
 use avocet_core::protocol::{
-    ApprovalMode, Decision, Outcome, Step, StepAction, StepQuestion, TurnOutcome,
+    ApprovalMode, Decision, Event, Notice, Outcome, Step, StepAction, TurnOutcome,
 };
 use avocet_safety::{self as safety, Grant, Judgement, NeedsApproval, PolicyContext, Verdict};
 
 impl Turn {
-    /// The question about a step of the reply, by itself. Only steps that ask are counted.
-    pub(super) fn step_question(&mut self, judged: &Judgement) -> StepQuestion {
-        let asked = &mut self.batch.asked;
-        if !asked.contains(&judged.step.id) {
-            asked.push(judged.step.id.clone());
-        }
-        StepQuestion {
-            why: self.batch.why.clone(),
-            expected: self.batch.expected.clone(),
-            number: self.batch.asked.len(),
-            of: self.batch.asked.len(),
-            ..judged.question()
-        }
-    }
-
     pub(super) fn handle_decision(
         &mut self,
         decision: Decision,
@@ -66,7 +52,7 @@ impl Turn {
                 | Decision::ApproveAll { .. }
                 | Decision::Remember(_)
                 | Decision::Edit(_) => {
-                    self.limits.reset();
+                    self.log.limits.reset();
                     self.start.budget.extend(self.usage.counted());
                     match before {
                         PausedBefore::Step => self.advance(cx),
@@ -111,7 +97,7 @@ impl Turn {
                 decision,
                 Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_)
             );
-        if yes && self.is_stale(&approval, cx) {
+        if yes && is_stale(&approval, cx, &mut self.log) {
             self.batch.todo.push_front(approval.judgement().step.clone());
             return self.advance(cx);
         }
@@ -119,12 +105,12 @@ impl Turn {
             Decision::Approve => self.run(approval.approve_named(), None),
             Decision::ApproveAll { .. } => self.run(approval.approve(), None),
             Decision::AcceptPlan { mode, .. } if accepts_edits => {
-                self.side_effects.push(SideEffect::SetApprovalMode(mode));
+                self.log.side_effects.push(SideEffect::SetApprovalMode(mode));
                 self.run(approval.approve(), None)
             }
             Decision::Remember(scope) => {
                 for grant in grants.into_iter().map(Box::new) {
-                    self.side_effects.push(SideEffect::Remember { grant, scope });
+                    self.log.side_effects.push(SideEffect::Remember { grant, scope });
                 }
                 self.run(approval.approve(), None)
             }
@@ -175,12 +161,17 @@ impl Turn {
             | Decision::WithoutSandbox
             | Decision::Stop => phrases::DECLINED.into(),
         };
-        self.record_not_run(approval.judgement(), Outcome::Declined, Some(note));
+        self.batch.record_not_run(
+            approval.judgement(),
+            Outcome::Declined,
+            Some(note),
+            &mut self.log,
+        );
         if is_stop {
             self.stop_batch(cx);
             return self.end(TurnOutcome::Stopped);
         }
-        self.skip_rest(phrases::SKIPPED, cx);
+        self.batch.skip_rest(phrases::SKIPPED, cx, &mut self.log);
         self.advance(cx)
     }
 
@@ -198,10 +189,28 @@ impl Turn {
             Verdict::Ask(held) => self.run(held.approve(), Some(instead_of)),
             Verdict::Refuse(refused) => {
                 let note = phrases::EDITED.with("step", instead_of.short_line());
-                self.record_not_run(refused.judgement(), Outcome::Refused, Some(note));
-                self.skip_rest(phrases::SKIPPED, cx);
+                self.batch.break_off(
+                    refused.judgement(),
+                    (Outcome::Refused, Some(note)),
+                    cx,
+                    &mut self.log,
+                );
                 self.advance(cx)
             }
         }
     }
+}
+
+/// True if the approved file has changed in the meantime: the user is asked again, with the
+/// change as it would be now.
+pub(super) fn is_stale(approval: &NeedsApproval, cx: PolicyContext<'_>, log: &mut TurnLog) -> bool {
+    let judged = approval.judgement();
+    let Some(shown) = judged.change() else { return false };
+    let now = safety::assess(judged.step.clone(), cx);
+    if now.judgement().change() == Some(shown) {
+        return false;
+    }
+    let say = phrases::CHANGED_MEANWHILE.with("path", shown.path.as_str());
+    log.emit(Event::Notice(Notice::warning(say)));
+    true
 }

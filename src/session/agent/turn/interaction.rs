@@ -1,11 +1,11 @@
 //! Steps that only interact with the user: a question of the model, its plan. No tool runs them;
 //! the turn itself asks, shows and answers. And tasks for subagents, of which several may run.
 
-use super::{SideEffect, Turn, TurnAction, Waiting, transcript};
+use super::{SideEffect, Turn, TurnAction, Waiting};
 use avocet_core::i18n::LocalizedText;
 use avocet_core::i18n::agent as phrases;
 use avocet_core::protocol::{
-    ApprovalMode, Decision, Event, Observation, Outcome, PlanItem, Question, TurnOutcome,
+    ApprovalMode, Decision, Event, Outcome, PlanItem, Question, TurnOutcome,
 };
 use avocet_hooks::HookEvent;
 use avocet_safety::{self as safety, ClearedStep, Judgement, PolicyContext, ToolTask, Verdict};
@@ -66,7 +66,7 @@ impl Turn {
                 }))
             }
             Some(ToolTask::Plan(items)) => {
-                self.emit(Event::Plan { items: items.clone() });
+                self.log.emit(Event::Plan { items: items.clone() });
                 if cx.policy.approval == ApprovalMode::Plan && self.start.agent.is_none() {
                     self.waiting = Waiting::Plan { judged: Box::new(judged.clone()) };
                     let step = judged.step.id.clone();
@@ -74,7 +74,7 @@ impl Turn {
 
                     return TurnAction::Ask(Box::new(Question::Plan { step, items }));
                 }
-                self.record_answer(judged, String::new(), None);
+                self.batch.record_answer(judged, String::new(), None, &mut self.log);
                 self.advance(cx)
             }
             _ => self.advance(cx),
@@ -94,12 +94,17 @@ impl Turn {
             _ => None,
         };
         if let Some(text) = answer {
-            self.record_answer(judged, text.clone(), None);
+            self.batch.record_answer(judged, text.clone(), None, &mut self.log);
             return self.advance(cx);
         }
         let note = match decision {
             Decision::Stop => {
-                self.record_not_run(judged, Outcome::Declined, Some(phrases::UNANSWERED.into()));
+                self.batch.record_not_run(
+                    judged,
+                    Outcome::Declined,
+                    Some(phrases::UNANSWERED.into()),
+                    &mut self.log,
+                );
                 self.stop_batch(cx);
                 return self.end(TurnOutcome::Stopped);
             }
@@ -119,8 +124,7 @@ impl Turn {
             | Decision::Remember(_)
             | Decision::Edit(_) => phrases::UNANSWERED.into(),
         };
-        self.record_not_run(judged, Outcome::Declined, Some(note));
-        self.skip_rest(phrases::SKIPPED, cx);
+        self.batch.break_off(judged, (Outcome::Declined, Some(note)), cx, &mut self.log);
         self.advance(cx)
     }
 
@@ -137,8 +141,7 @@ impl Turn {
             Decision::AcceptPlan { mode, items } => self.accept_plan(judged, mode, items, cx),
             Decision::Answer { text: word } | Decision::Reject { word: Some(word) } => {
                 let note = phrases::PLAN_REFUSED_WORD.with("word", word);
-                self.record_not_run(judged, Outcome::Declined, Some(note));
-                self.skip_rest(phrases::SKIPPED, cx);
+                self.batch.break_off(judged, (Outcome::Declined, Some(note)), cx, &mut self.log);
                 self.advance(cx)
             }
             Decision::Reject { word: None }
@@ -153,7 +156,12 @@ impl Turn {
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)
             | Decision::Edit(_) => {
-                self.record_not_run(judged, Outcome::Declined, Some(phrases::PLAN_REFUSED.into()));
+                self.batch.record_not_run(
+                    judged,
+                    Outcome::Declined,
+                    Some(phrases::PLAN_REFUSED.into()),
+                    &mut self.log,
+                );
                 self.stop_batch(cx);
                 self.end(TurnOutcome::Stopped)
             }
@@ -172,29 +180,14 @@ impl Turn {
             None => phrases::PLAN_ACCEPTED.into(),
             Some(items) => {
                 let lines: Vec<String> = items.iter().map(PlanItem::line).collect();
-                self.emit(Event::Plan { items });
+                self.log.emit(Event::Plan { items });
                 phrases::PLAN_EDITED.with("plan", lines.join("\n"))
             }
         };
         let mode = if mode == ApprovalMode::Plan { ApprovalMode::Ask } else { mode };
-        self.side_effects.push(SideEffect::SetApprovalMode(mode));
-        self.record_answer(judged, String::new(), Some(note));
-        self.skip_rest(phrases::SKIPPED, cx);
+        self.log.side_effects.push(SideEffect::SetApprovalMode(mode));
+        self.batch.record_answer(judged, String::new(), Some(note), &mut self.log);
+        self.batch.skip_rest(phrases::SKIPPED, cx, &mut self.log);
         self.advance(cx)
-    }
-
-    fn record_answer(
-        &mut self,
-        judged: &Judgement,
-        text: String,
-        localized_text: Option<LocalizedText>,
-    ) {
-        let mut observation = Observation {
-            exit_code: Some(0),
-            stdout: text,
-            ..transcript::not_run_observation(judged, Outcome::Ran, localized_text)
-        };
-        self.count(&mut observation);
-        self.record(observation);
     }
 }

@@ -8,7 +8,7 @@ use crate::agent::Steering;
 use crate::context::turn_compaction::TurnIndex;
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::{
-    Message, ModelMessage, NoticeLevel, Risk, Role, StepQuestion, Truncation,
+    ApprovalScope, Message, ModelMessage, NoticeLevel, Risk, Role, StepQuestion, Truncation,
 };
 use avocet_model::ModelError;
 use avocet_safety::{Contents, Machine, PathKind, Policy, PolicyRule, Program, Unknown, Workspace};
@@ -315,7 +315,7 @@ fn a_safe_step_runs_and_its_result_goes_back_with_continue() {
 #[test]
 fn steps_are_numbered_through_the_session() {
     let mut bench = begun();
-    bench.turn.next_step = 41;
+    bench.turn.ids.next = 41;
     let action = bench.proposes(&["ls", "pwd"]);
     let action = bench.exits(action, 0);
     bench.exits(action, 0);

@@ -1,41 +1,11 @@
 //! Handles a step that the sandbox denied something: tells the user what was denied, and asks
-//! whether to run it again with that opened. And asks about files that were put back after a step.
+//! whether to run it again with that opened.
 
 use super::{SideEffect, Turn, TurnAction, Waiting};
-use avocet_core::protocol::{
-    ApprovalScope, Decision, Observation, Question, Requires, SandboxDenial, Step, StepAction,
-    StepQuestion, Tier,
-};
+use avocet_core::protocol::{ApprovalScope, Decision, Question, SandboxDenial, StepQuestion};
 use avocet_safety::{self as safety, NeedsApproval, PolicyContext, SessionOpening};
 
 impl Turn {
-    /// The step to run again, if an approved one was denied something.
-    pub(super) fn step_to_retry(
-        &mut self,
-        observation: &Observation,
-        cx: PolicyContext<'_>,
-    ) -> Option<(NeedsApproval, SandboxDenial)> {
-        let denied = observation.denied.clone().filter(SandboxDenial::is_offered)?;
-        if observation.risk.tier == Tier::L0 || !matches!(self.waiting, Waiting::Run { .. }) {
-            return None;
-        }
-        let step = Step { id: self.take_step_id(), ..observation.step.clone() };
-        let held = safety::assess(step, cx).into_needs_approval()?;
-        Some((held, denied))
-    }
-
-    /// For each file that was put back after a step, the one that writes it again: the question about
-    /// it shows the change.
-    pub(super) fn steps_that_keep(&mut self, observation: &Observation) -> Vec<Step> {
-        let write = |(path, text): &(String, String)| {
-            let id = self.take_step_id();
-            let input = serde_json::json!({ "path": path, "content": text });
-            let tool = StepAction::Tool { name: "file.write".to_owned(), input };
-            Step { id, work: tool, requires: Requires::default(), cwd: None }
-        };
-        observation.put_back.iter().map(write).collect()
-    }
-
     pub(super) fn ask_to_open(
         &mut self,
         approval: NeedsApproval,
@@ -46,21 +16,9 @@ impl Turn {
         let question = Question::Step(StepQuestion {
             risk: safety::opening_risk(judged, &denied),
             rule: Some(judged.step.work.short_line()),
-            ..self.step_question(judged)
+            ..self.batch.question(judged)
         });
         self.waiting = Waiting::Denied { held: Box::new(approval), denied };
-        TurnAction::Ask(Box::new(question))
-    }
-
-    /// The user wants it to run again without the sandbox: a graver question, which is asked by
-    /// itself.
-    fn ask_without_sandbox(&mut self, approval: NeedsApproval) -> TurnAction {
-        let judged = approval.judgement();
-        let question = Question::Step(StepQuestion {
-            risk: safety::unsandboxed_risk(judged),
-            ..self.step_question(judged)
-        });
-        self.waiting = Waiting::Unsandboxed { held: Box::new(approval) };
         TurnAction::Ask(Box::new(question))
     }
 
@@ -79,10 +37,18 @@ impl Turn {
                 let cwd = judged.cwd.clone();
 
                 let opening = SessionOpening { command, cwd, denied: denied.clone() };
-                self.side_effects.push(SideEffect::OpenForSession(Box::new(opening)));
+                self.log.side_effects.push(SideEffect::OpenForSession(Box::new(opening)));
                 self.run(held.approve_with(denied), None)
             }
-            Decision::WithoutSandbox => self.ask_without_sandbox(held),
+            // A graver question, which is asked by itself.
+            Decision::WithoutSandbox => {
+                let question = Question::Step(StepQuestion {
+                    risk: safety::unsandboxed_risk(held.judgement()),
+                    ..self.batch.question(held.judgement())
+                });
+                self.waiting = Waiting::Unsandboxed { held: Box::new(held) };
+                TurnAction::Ask(Box::new(question))
+            }
             Decision::Edit(work) => self.run_edited(held.judgement(), work, cx),
             Decision::Stop
             | Decision::Reject { .. }

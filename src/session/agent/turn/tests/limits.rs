@@ -61,7 +61,7 @@ fn the_usual_limit_depends_on_the_sandbox_the_model_and_what_the_run_may_cost() 
             let budget = Budget::new(limits, Spent::default());
             let mut bench = Bench::with_start(None, budget, Dialect::Json);
             bench.turn.start.is_small_model = is_small;
-            bench.turn.limits.update(None, is_small);
+            bench.turn.log.limits.update(None, is_small);
             bench.policy.shelter = shelter;
             bench
         };
@@ -158,7 +158,7 @@ fn refusals_by_themselves_are_no_loop_and_the_same_one_is() {
 fn steps_that_bring_nothing_new_pause_whatever_is_between_them() {
     for (is_small, rounds) in [(true, 4), (false, 6)] {
         let mut bench = begun();
-        bench.turn.limits.update(Some(0), is_small);
+        bench.turn.log.limits.update(Some(0), is_small);
         for n in 1..=rounds {
             let action = bench.proposes(&["ls", "pwd"]);
             let action = bench.exits(action, 0);
