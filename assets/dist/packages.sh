@@ -65,8 +65,8 @@ deb() {
   } > "$root/DEBIAN/control"
   (cd "$root" && find usr -type f | sort | xargs md5sum > DEBIAN/md5sums)
   chmod -R u=rwX,go=rX "$root"
-  dpkg-deb --root-owner-group -Zxz --build "$root" "$out/avocet_${debversion}_$arch.deb" > /dev/null
-  echo "$out/avocet_${debversion}_$arch.deb"
+  dpkg-deb --root-owner-group -Zxz --build "$root" "$out/avocet_${version}_$arch.deb" > /dev/null
+  echo "$out/avocet_${version}_$arch.deb"
 }
 
 # The package of one system, which the one that people install depends on.
