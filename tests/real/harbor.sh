@@ -60,7 +60,7 @@ tar -C "$root" -czf "$root/avocet.tar.gz" avocet-0.0.0-test
 run() { # NAME KEY [OPTION]...: a job; the result of its only trial is printed
     local name=$1 key=$2
     shift 2
-    PYTHONDONTWRITEBYTECODE=1 RECORDED_KEY=$key PYTHONPATH=$repository:$here "$real/harbor/bin/harbor" run -q -y \
+    LITELLM_LOCAL_MODEL_COST_MAP=true PYTHONDONTWRITEBYTECODE=1 RECORDED_KEY=$key PYTHONPATH=$repository:$here "$real/harbor/bin/harbor" run -q -y \
         --job-name "$name" -o "$root/jobs" -p "$task" -e bare_environment:BareRoot \
         -a assets.eval.harbor:Avocet --ak binary="$root/avocet.tar.gz" -m recorded \
         --ae AVOCET_HOME=/app/.home --base-url "http://127.0.0.1:$port" --api-key-name RECORDED_KEY "$@" > "$root/$name.log" 2>&1 ||
