@@ -40,7 +40,9 @@ class BareRoot(BaseEnvironment):
         shutil.copytree(self.root.at(source_dir), target_dir, dirs_exist_ok=True)
 
     async def exec(self, command, cwd=None, env=None, timeout_sec=None, user=None):
-        words = self.root.command(["bash", "-c", command], cwd or "/app", self._merge_env(env))
+        # What is killed takes all its processes along.
+        alone = ["--die-with-parent", "--unshare-pid"]
+        words = self.root.command(["bash", "-c", command], cwd or "/app", self._merge_env(env), alone)
         process = await asyncio.create_subprocess_exec(
             *words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )

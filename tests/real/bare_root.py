@@ -23,11 +23,11 @@ class Root:
     def remove(self):
         shutil.rmtree(self.path)
 
-    def command(self, words, folder="/app", variables=None):
+    def command(self, words, folder="/app", variables=None, options=()):
         """The command line that runs another one in there."""
         values = {"HOME": "/root", "PATH": "/usr/local/bin:/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8"}
         start = f"bwrap --unshare-user --uid 0 --gid 0 --bind {self.path} / --ro-bind /usr /usr --proc /proc --dev /dev"
-        start = [*start.split(), "--clearenv", "--chdir", folder]
+        start = [*start.split(), *options, "--clearenv", "--chdir", folder]
         for file in SYSTEM.split():
             start += ["--ro-bind-try", file, file]
         for name, value in (values | (variables or {})).items():

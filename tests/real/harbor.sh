@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs one of our tasks with Harbor's own package and the adapter of assets/eval/harbor.py, without
 # Docker and without a model: the environment is a bare root by bubblewrap, the replies are recorded.
-# Then runs that fail: a busy server, a wrong key, a limit. Needs python 3.12, bubblewrap and PyPI.
+# Then runs that fail: a limit, a wrong key, a busy server, too late. Needs python 3.12, bubblewrap and PyPI.
 # Run by hand:
 #
 #   tests/real/harbor.sh        AVOCET=target/debug/avocet  REAL=~/real  PYTHON=python3.13
@@ -98,3 +98,7 @@ run wrong_key sk-other | expect wrong_key "failure['exception_type'] == 'AgentAu
 
 serve "$ours/replies" 429
 run busy sk-test | expect busy "failure['exception_type'] == 'ApiRateLimitError'"
+
+serve "$ours/replies" 0
+run late sk-test --agent-timeout-multiplier 0.05 |
+    expect late "failure['exception_type'] == 'AgentTimeoutError' and ending == {'ending': 'cut off'}"

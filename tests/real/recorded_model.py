@@ -3,7 +3,7 @@ with the tokens they would take. Prints its port.
 
     recorded_model.py REPLIES [STATUS]
 
-With STATUS every request fails with it. A request without the key `sk-test` is refused.
+With STATUS every request fails with it, and with 0 it gets no answer. A request without the key `sk-test` is refused.
 """
 
 import json
@@ -30,6 +30,10 @@ class Server(BaseHTTPRequestHandler):
 
     def do_POST(self):
         self.rfile.read(int(self.headers["content-length"]))
+        if status == 0:
+            # Until the client goes away.
+            self.rfile.read()
+            return
         code = status if self.headers.get("authorization") == "Bearer sk-test" else 401
         if code != 200:
             return self.answer(code, "application/json", b'{"error":{"message":"no"}}')
