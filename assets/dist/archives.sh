@@ -5,10 +5,13 @@
 # Without a target it builds for this machine. Others need their standard library
 # (`rustup target add TARGET`) and a C compiler for them: musl-gcc for the targets of musl, and a
 # Mac, or a cross compiler with its SDK, for those of macOS.
+#
+# PROGRAM=FILE packs a program that was built already and runs here, for the one TARGET.
 set -eu
 cd "$(dirname "$0")/../.."
 
-host=$(rustc -vV | sed -n 's/^host: //p')
+host=${PROGRAM:+${1:?name the target of $PROGRAM}}
+host=${host:-$(rustc -vV | sed -n 's/^host: //p')}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 out=${OUT:-target/archives}
 [ "$#" -gt 0 ] || set -- "$host"
@@ -34,9 +37,10 @@ trap 'rm -rf "$extras"' EXIT
 
 for target in "$host" "$@"; do
   case " $built " in *" $target "*) continue ;; esac
-  RUSTFLAGS="${RUSTFLAGS:-} $(packed "$target")" cargo build --locked --profile dist --target "$target"
   built="$built $target"
-  program=target/$target/dist/avocet
+  program=${PROGRAM:-target/$target/dist/avocet}
+  [ -n "${PROGRAM:-}" ] ||
+    RUSTFLAGS="${RUSTFLAGS:-} $(packed "$target")" cargo build --locked --profile dist --target "$target"
   if [ "$target" = "$host" ]; then
     mkdir -p "$extras/completions"
     "$program" completions bash > "$extras/completions/avocet.bash"
@@ -46,9 +50,10 @@ for target in "$host" "$@"; do
     case " $* " in *" $host "*) ;; *) continue ;; esac
   fi
   name=avocet-$version-$target
-  rm -rf "$extras/$name"
+  rm -rf "${extras:?}/$name"
   mkdir "$extras/$name"
-  cp "$program" README.md "$extras/$name/"
+  cp "$program" "$extras/$name/avocet"
+  cp README.md LICENSE-MIT LICENSE-APACHE "$extras/$name/"
   cp -R "$extras/completions" "$extras/man" "$extras/$name/"
   tar -C "$extras" -czf "$out/$name.tar.gz" "$name"
   (cd "$out" && sums "$name.tar.gz" > "$name.tar.gz.sha256")
