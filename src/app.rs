@@ -38,6 +38,7 @@ use crate::cli::plain::PlainSession;
 use crate::cli::plain::run::{PlainEnd, run as talk, stdin_lines as typed_lines};
 use crate::cli::print::{self, PrintChannels};
 use crate::cli::script_command::ScriptCommand;
+use crate::cli::self_command::SelfCommand;
 use crate::cli::{Cli, Exit, help, output};
 use avocet_config::draft;
 use avocet_config::history::InputHistory;
@@ -79,6 +80,7 @@ mod script_check;
 mod script_commands;
 mod script_test;
 mod scripts;
+mod self_update;
 mod session_builder;
 mod shared_resources;
 mod startup;
@@ -189,6 +191,7 @@ fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
         RunMode::Plugin(plugin) => plugins::run_subcommand(&startup, plugin, json),
         RunMode::Mcp(command) => mcp_command::run_subcommand(&startup, command, json),
         RunMode::Worktrees(command) => worktree_command::run(&startup, &command, json, yes),
+        RunMode::Own(SelfCommand::Update(update)) => self_update::run(&startup, &update),
         RunMode::Gateway(command) => gateway::run_subcommand(startup, options, &command, json),
         RunMode::Acp => acp::run(startup, options, acp::ServedProtocol::Acp),
         RunMode::Eval(eval) => eval::run(startup, options, &eval, json),
@@ -221,6 +224,7 @@ fn needs_threads(mode: &RunMode) -> bool {
         | RunMode::Logout { .. }
         | RunMode::Extension { .. }
         | RunMode::Gateway(GatewayCommand::Run { .. })
+        | RunMode::Own(_)
         | RunMode::Acp
         | RunMode::Eval(_)
         | RunMode::Serve { schema: false }

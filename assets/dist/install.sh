@@ -102,6 +102,14 @@ put completions/avocet.fish "$prefix/share/fish/vendor_completions.d"
 mkdir -p "$prefix/share/bash-completion/completions"
 cp "$work/$name/completions/avocet.bash" "$prefix/share/bash-completion/completions/avocet"
 
+# From where `avocet self update` takes the next one.
+mkdir -p "$prefix/share/avocet"
+case $from in
+  *://* | /*) origin=$from ;;
+  *) origin=$(pwd)/$from ;;
+esac
+printf '%s\n' "$origin" > "$prefix/share/avocet/from"
+
 say "$("$prefix/bin/avocet" --version) is installed as $prefix/bin/avocet"
 case ":${PATH:-}:" in
   *":$prefix/bin:"*) ;;

@@ -19,6 +19,7 @@ pub use super::resume::ResumeChoice;
 use super::run_options::APPROVE_STEPS;
 pub use super::run_options::{ApprovalFlags, InputFormat, RunOptions};
 use super::script_command::ScriptCommand;
+use super::self_command::SelfCommand;
 pub use super::session::SessionCommand;
 pub use super::subcommand_args::{LoginOptions, ModelCommand, PluginCommand};
 pub use super::usage_error::UsageError;
@@ -208,6 +209,9 @@ The key goes into the system's keyring, or into a file that only you can read wh
     /// The git worktrees that sessions and agents work in.
     #[command(subcommand, after_help = "Example:\n  avocet worktrees list")]
     Worktrees(WorktreeCommand),
+    /// This program itself: update it.
+    #[command(name = "self", subcommand, after_help = "Example:\n  avocet self update")]
+    Own(SelfCommand),
     /// Chat platforms: run them, their menus, who may talk, their tokens.
     #[command(subcommand, after_help = "Example:\n  avocet gateway run --only telegram")]
     Gateway(GatewayCommand),
@@ -349,6 +353,7 @@ pub enum RunMode {
     Plugin(PluginCommand),
     Mcp(McpCommand),
     Worktrees(WorktreeCommand),
+    Own(SelfCommand),
     Gateway(GatewayCommand),
     Acp,
     Eval(EvalOptions),
@@ -528,6 +533,7 @@ impl Cli {
             Some(Sub::Plugin(plugin)) => return Ok(RunMode::Plugin(plugin)),
             Some(Sub::Mcp(command)) => return Ok(RunMode::Mcp(command)),
             Some(Sub::Worktrees(command)) => return Ok(RunMode::Worktrees(command)),
+            Some(Sub::Own(command)) => return Ok(RunMode::Own(command)),
             Some(Sub::Gateway(gateway)) => return Ok(RunMode::Gateway(gateway)),
             Some(Sub::Acp) => return Ok(RunMode::Acp),
             Some(Sub::Eval(eval)) => return Ok(RunMode::Eval(eval)),

@@ -31,6 +31,7 @@ mod run_options;
 pub mod schema;
 pub mod script;
 pub mod script_command;
+pub mod self_command;
 pub mod session;
 mod shell_approval;
 pub mod shell_files;

@@ -50,6 +50,8 @@ mod script_help;
 mod script_lsp;
 #[cfg(target_os = "linux")]
 mod secrets;
+#[cfg(target_os = "linux")]
+mod self_update;
 mod serve;
 mod server_facts;
 mod stream_faults;

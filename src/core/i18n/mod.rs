@@ -54,6 +54,7 @@ pub mod screen;
 pub mod script;
 pub mod script_help;
 pub mod script_run;
+pub mod self_update;
 pub mod session;
 pub mod settings;
 pub mod side;
@@ -97,6 +98,7 @@ const AREAS: &[&[Phrase]] = &[
     script::ALL,
     script_help::ALL,
     script_run::ALL,
+    self_update::ALL,
     session::ALL,
     settings::ALL,
     side::ALL,
