@@ -8,12 +8,14 @@
 # --version  the version to install (default: the one this script came with)
 # --prefix   where to: bin, share/man and completions go below it (default: ~/.local)
 # --target   the archive's target (default: the one of this machine)
+# --key      the public key of the releases: their signature is verified too, with minisign
 set -eu
 
 version=0.1.0
 from=${AVOCET_FROM:-}
 prefix=${HOME:-/usr/local}/.local
 target=
+key=
 
 say() { printf '%s\n' "$*" >&2; }
 fail() { say "avocet was not installed: $*"; exit 1; }
@@ -25,6 +27,7 @@ while [ "$#" -gt 0 ]; do
     --version) needs "$@"; version=$2; shift 2 ;;
     --prefix) needs "$@"; prefix=$2; shift 2 ;;
     --target) needs "$@"; target=$2; shift 2 ;;
+    --key) needs "$@"; key=$2; shift 2 ;;
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) fail "unknown option $1" ;;
   esac
@@ -75,9 +78,20 @@ if ! fetch "$name.tar.gz" 2>"$work/why"; then
   name=avocet-$version-$fallback
   fetch "$name.tar.gz" || fail "$from has no archive for $target or $fallback"
 fi
-fetch "$name.tar.gz.sha256" || fail "$from/$name.tar.gz.sha256 could not be read"
+sums=$name.tar.gz.sha256
+if [ -n "$key" ]; then
+  command -v minisign >/dev/null 2>&1 || fail "minisign is not here, so the signature cannot be verified"
+  sums=SHA256SUMS
+  fetch $sums.minisig || fail "$from/$sums.minisig could not be read"
+fi
+fetch "$sums" || fail "$from/$sums could not be read"
+if [ -n "$key" ]; then
+  # The signature names the version, so that the sums of another release do not pass for this one.
+  signed=$(minisign -V -Q -P "$key" -m "$work/$sums") || fail "$from/$sums is not signed with this key"
+  [ "$signed" = "avocet $version" ] || fail "$from/$sums is signed as $signed, not as avocet $version"
+fi
 
-expected=$(cut -d ' ' -f 1 < "$work/$name.tar.gz.sha256")
+expected=$(sed -n "s/^\([0-9a-f]*\) [ *]$name\.tar\.gz\$/\1/p" < "$work/$sums")
 if command -v sha256sum >/dev/null 2>&1; then
   found=$(sha256sum < "$work/$name.tar.gz" | cut -d ' ' -f 1)
 elif command -v shasum >/dev/null 2>&1; then
@@ -85,7 +99,7 @@ elif command -v shasum >/dev/null 2>&1; then
 else
   fail "neither sha256sum nor shasum is here, so the archive cannot be verified"
 fi
-[ "${#expected}" -eq 64 ] || fail "$name.tar.gz.sha256 holds no checksum"
+[ "${#expected}" -eq 64 ] || fail "$sums holds no checksum of $name.tar.gz"
 [ "$found" = "$expected" ] || fail "the checksum of $name.tar.gz is $found, and should be $expected"
 
 tar -C "$work" -xzf "$work/$name.tar.gz" || fail "$name.tar.gz could not be unpacked"

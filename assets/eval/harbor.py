@@ -17,8 +17,9 @@ import shlex
 import shutil
 import tarfile
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Iterable, override
+from typing import Annotated, Any, override
 from urllib.parse import urlsplit
 
 from harbor.agents.agent_auth_resolution import ModelConnectionSpec

@@ -20,6 +20,7 @@ trap 'rm -rf "$root"' EXIT
 out=$root/out
 has() { command -v "$1" > /dev/null; }
 passed() { printf '%-28s passed%s\n' "$1" "${2:+: $2}"; }
+quiet() { "$@" > "$root/log" 2>&1 || { cat "$root/log" >&2; return 1; }; }
 skipped() { printf '%-28s not tried: %s\n' "$1" "$2"; }
 
 version=$("$avocet" --version)
@@ -39,7 +40,7 @@ works() { # PROGRAM: runs a task with it in a new folder
     local folder
     folder=$(mktemp -d -p "$root")
     [ "$("$1" --version)" = "avocet $version" ]
-    (cd "$folder" && AVOCET_HOME=$folder/.home "$1" -p go -y --model "scripted:$root/replies") > "$folder/.log" 2>&1 || { cat "$folder/.log" >&2; return 1; }
+    AVOCET_HOME=$folder/.home quiet "$1" -p go -y --cwd "$folder" --model "scripted:$root/replies"
     grep -qx new "$folder/made.txt"
 }
 
@@ -61,9 +62,19 @@ else
 fi
 (cd "$out" && du -h --apparent-size -- *.tar.gz *.deb *.tgz *.whl)
 
-sh "$dist/install.sh" --from "$out" --version "$version" --prefix "$root/archive" 2> /dev/null
+install() { sh "$dist/install.sh" --from "$out" --version "$version" --prefix "$root/archive" "$@" 2> /dev/null; }
+install
 works "$root/archive/bin/avocet"
 passed archive
+if has minisign; then
+    rm -r "$root/archive"
+    minisign -G -W -p "$root/other.pub" -s "$root/other" > /dev/null
+    if install --key "$(tail -n 1 "$root/other.pub")"; then exit 1; fi
+    [ ! -e "$root/archive" ]
+    install --key "$(tail -n 1 "$root/key.pub")"
+    works "$root/archive/bin/avocet"
+    passed "archive with a signature"
+fi
 
 deb=$(ls "$out"/*.deb)
 dpkg-deb -x "$deb" "$root/deb"
@@ -121,11 +132,11 @@ bare() { # NAME ROOT
         local library
         for library in $libraries; do install -D "$library" "$2/$library"; done
     }
-    inside "$2" sh /install.sh --from /out --version "$version" 2> /dev/null
+    quiet inside "$2" sh /install.sh --from /out --version "$version"
     # As in a container of podman.
     mkdir -p "$2/run" && touch "$2/run/.containerenv"
-    inside "$2" sh -c 'avocet -p go -y --container --model scripted:/replies 2>&1 && grep -qx new made.txt' > /dev/null
-    inside "$2" avocet doctor > /dev/null
+    quiet inside "$2" sh -c 'avocet -p go -y --container --model scripted:/replies && grep -qx new made.txt'
+    quiet inside "$2" avocet doctor
     passed "in $1" "$(inside "$2" avocet --version)"
 }
 
@@ -148,9 +159,9 @@ if has debootstrap && [ "$(id -u)" = 0 ]; then
     tar -C "$root/debian" -xf "$real/debian.tar"
     bare Debian "$root/debian"
     # Recommended packages need the network.
-    inside "$root/debian" dpkg -i "/out/$(basename "$deb")" > /dev/null
-    inside "$root/debian" /usr/bin/avocet --version > /dev/null
-    inside "$root/debian" dpkg -r avocet > /dev/null
+    quiet inside "$root/debian" dpkg -i "/out/$(basename "$deb")"
+    quiet inside "$root/debian" /usr/bin/avocet --version
+    quiet inside "$root/debian" dpkg -r avocet
     [ ! -e "$root/debian/usr/bin/avocet" ]
     passed "dpkg in Debian"
 else

@@ -24,7 +24,7 @@ read -r port <&"$output"
 try() { # KEY EXPECTED: the failure, tokens in and out, the status of the check
     local got
     got=$(AVOCET_API_KEY=$1 LITELLM_LOCAL_MODEL_COST_MAP=true PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$repository \
-        "$real/terminal-bench/bin/python" "$here/terminal_bench.py" "$avocet" "http://127.0.0.1:$port/v1" "$task" |
+        "$real/terminal-bench/bin/python" "$here/terminal_bench_session.py" "$avocet" "http://127.0.0.1:$port/v1" "$task" |
         tail -n 1)
     [ "$got" = "$2" ] || { echo "$got, not $2" >&2; return 1; }
     echo "$got: passed"

@@ -1,11 +1,10 @@
 """Lets the adapter of assets/eval/terminal_bench.py do a task in a bare root, with the session that the
 package's harness would give it. The container is all that is ours.
 
-terminal_bench.py PROGRAM URL TASK: TASK has `files`, `task.toml` and `check`
+terminal_bench_session.py PROGRAM URL TASK: TASK has `files`, `task.toml` and `check`
 """
 
 import io
-import os
 import shutil
 import subprocess
 import sys
@@ -14,13 +13,9 @@ import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
-# This file has the name of the package, and its folder comes first.
-here = sys.path.pop(0)
+from bare_root import Root
 from terminal_bench.agents.agent_factory import AgentFactory
 from terminal_bench.terminal.tmux_session import TmuxSession
-
-sys.path.append(here)
-from bare_root import Root
 
 
 class Container:
