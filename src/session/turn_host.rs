@@ -11,7 +11,7 @@ use super::Fallback;
 use super::language_steps::add_late_diagnostics;
 use super::offered_tools::offered_tools;
 use super::turn_context::bounds_of_model;
-use super::turn_messages::{FinishedTurn, TurnMessage};
+use super::turn_messages::{FinishedTurn, PermissionMessage, TurnMessage};
 use super::turn_room::Preamble;
 use super::turn_scope::TurnScope;
 use super::{provider_search, script_tool, skill_tool, subagent};
@@ -151,7 +151,7 @@ impl Host for TurnScope {
     }
 
     fn remember(&mut self, rule: String, _: ApprovalScope) {
-        self.notify(TurnMessage::Remember { rule });
+        self.notify(TurnMessage::Permitted(PermissionMessage::Rule(rule)));
     }
 
     fn set_approval_mode(&mut self, mode: ApprovalMode) {
@@ -160,11 +160,14 @@ impl Host for TurnScope {
     }
 
     fn open_for_session(&mut self, opening: SessionOpening) {
-        self.notify(TurnMessage::SandboxOpened(Box::new(opening)));
+        self.notify(TurnMessage::Permitted(PermissionMessage::Opening(Box::new(opening))));
     }
 
     fn grant(&mut self, grant: Grant, scope: ApprovalScope) {
-        self.notify(TurnMessage::RuleGranted { grant: Box::new(grant), scope });
+        self.notify(TurnMessage::Permitted(PermissionMessage::Step {
+            grant: Box::new(grant),
+            scope,
+        }));
     }
 }
 

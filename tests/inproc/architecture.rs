@@ -95,9 +95,9 @@ const MAX_FIELDS: usize = 15;
 #[rustfmt::skip]
 const LARGE_TYPES: &[(&str, usize, usize)] = &[
     ("config::settings::Settings", 4, 21),
-    ("session::SessionConfig", 0, 20),
+    ("session::SessionConfig", 0, 18),
     ("session::agent::turn::Turn", 66, 10),
-    ("session::state::Session", 219, 33),
+    ("session::state::Session", 100, 22),
     ("session::turn_context::TurnContext", 2, 27),
     ("session::turn_scope::TurnScope", 80, 22),
 ];
