@@ -9,10 +9,9 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::Security;
-use super::compaction::spawn_instructions_check;
 use super::session_effects::SessionEffect;
+use super::turn_conversation::{InstructionsCheck, spawn_instructions_check};
 use super::turn_messages::TurnMessage;
-use super::turn_scope::InstructionsCheck;
 use avocet_config::diagnostic::io_reason;
 use avocet_config::project_instructions::{InstructionSources, LOCAL, NAMES, ProjectInstructions};
 use avocet_core::i18n::session as phrases;
