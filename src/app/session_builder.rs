@@ -132,8 +132,7 @@ pub fn build_with(
     let tools = tools_with_languages(startup, &runner, desk, languages.as_ref());
     let runner = StepRunner { checkpoints: tools.checkpoints().cloned(), ..runner };
     let world = runner.with_checkpoints(world);
-    let (mut security, warnings) = build_security(startup, world, redactor);
-    security.policy.approval = mode_of_settings(startup, purpose);
+    let (mut security, warnings) = build_security(startup, purpose, world, redactor);
     let tools = apply_run_options(startup, tools, &mut security)
         .map_err(|say| fail(say, Exit::WrongUse))?;
     security.trust = trust_of(startup, purpose);
@@ -149,10 +148,11 @@ pub fn build_with(
     let opening_notices = opening_notices(startup, warnings, purpose, security.world.as_ref());
     let discover = (settings.connection.is_none() && purpose == SessionPurpose::Screen)
         .then(|| models::discover_servers(startup.environment.clone()));
-    let callbacks = callbacks(startup, connector, languages, (&runner, purpose));
+    let connect = connector.into_connect();
+    let callbacks = callbacks(startup, languages, (&runner, purpose));
     Ok(SessionConfig {
         info,
-        model_access: ModelAccess { first, effort: settings.effort, discover, callbacks },
+        model_access: ModelAccess { first, effort: settings.effort, discover, connect, callbacks },
         servers: servers(startup, purpose, (&runner.exec, &security), offers.servers),
         hooks: hooks(startup, purpose, &runner.exec),
         security,
@@ -163,8 +163,6 @@ pub fn build_with(
         user_notes: startup.paths.user_notes(),
         outputs: startup.shared.outputs(&startup.paths),
         kept_jobs: kept_jobs(startup, purpose),
-        command_line_mode: startup.run_options.mode,
-        mode_of_settings: mode_of_settings(startup, purpose),
         persistence: persistence(startup, purpose),
         extensions: extension_cache(startup),
         bounds: Bounds::default(),
@@ -232,13 +230,11 @@ fn extension_cache(startup: &Startup) -> ExtensionCache {
 
 fn callbacks(
     startup: &Startup,
-    connector: ModelConnector,
     languages: Option<LanguageServers>,
     (runner, purpose): (&StepRunner, SessionPurpose),
 ) -> Callbacks {
     let has_screen = purpose == SessionPurpose::Screen;
     Callbacks {
-        connect: connector.into_connect(),
         doctor: super::subcommands::doctor_page(startup),
         platforms: super::gateway::platforms_page(startup),
         languages,
@@ -383,7 +379,7 @@ fn apply_run_options(
     let StepOptions { mode, allow, tools: names, .. } = &startup.run_options;
     security.policy.approval = mode.unwrap_or(security.policy.approval);
     for rule in allow {
-        let notice = permissions::allow(security, rule);
+        let notice = security.allow(rule);
         if notice.level == NoticeLevel::Error {
             return Err(notice.say);
         }
@@ -417,11 +413,12 @@ pub fn remembered_policy(startup: &Startup) -> (Policy, Approvals, Option<Locali
 /// The policy with the rules remembered for this folder, and the way to remember more.
 fn build_security(
     startup: &Startup,
+    purpose: SessionPurpose,
     system: System,
     redactor: Arc<Redactor>,
 ) -> (Security, Option<LocalizedText>) {
     let (policy, mut approvals, said) = remembered_policy(startup);
-    let security = Security {
+    let mut security = Security {
         policy,
         place: startup.workspace(),
         world: Arc::new(system),
@@ -434,9 +431,12 @@ fn build_security(
             };
             done.map_err(|error| diagnostic::io_reason(&error))
         }),
-        session_rules: Vec::new(),
+        session: permissions::SessionPolicy::default(),
         trust: TrustPrompt::without_question(),
     };
+    security.session.command_line_mode = startup.run_options.mode;
+    security.session.mode_of_settings = mode_of_settings(startup, purpose);
+    security.policy.approval = security.session.mode_of_settings;
     (security, said)
 }
 

@@ -4,17 +4,17 @@
 
 use std::sync::Arc;
 
+use super::persistence::SessionStore;
 use super::state::Session;
-use super::turn_conversation::{InstructionsCheck, spawn_instructions_check};
-use super::turn_messages::{FinishedTurn, TurnMessage};
+use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use crate::context::compact::{self, CompactionPlan, CompactionTrigger};
-use crate::context::history::{History, TurnRecord};
-use avocet_config::project_instructions::{InstructionSources, ProjectInstructions};
+use crate::context::history::TurnRecord;
 use avocet_core::i18n::{LocalizedText, context as phrases};
 use avocet_core::protocol::{Event, Notice, Observation, Outcome, Topic, TurnOrigin, TurnOutcome};
 use avocet_core::text;
 use avocet_core::text::cut_middle;
+use avocet_safety::redact::Redactor;
 
 /// A recalled part may take one of this many parts of a request's bytes.
 const RECALLED: usize = 13;
@@ -43,52 +43,10 @@ async fn compress(
 }
 
 impl Session {
-    /// The current project instructions, once the session is open.
-    pub(super) fn load_instructions(&self) {
-        if let Some(looking) = self.check_instructions() {
-            let notes = self.turn_messages.clone();
-            tokio::spawn(async move {
-                if let Ok(Some(found)) = looking.await {
-                    let _ = notes.send(TurnMessage::InstructionsRead(found));
-                }
-            });
-        }
-    }
-
-    /// Starts a check of the instructions; none if there can be none.
-    pub(super) fn check_instructions(&self) -> Option<InstructionsCheck> {
-        let place = &self.security.place;
-        let user = self.user_notes.clone();
-        let folder = place.cwd.clone();
-        (place.trusted || !user.is_empty()).then(|| {
-            let worked_in = self.instructions.worked_in.clone();
-            let sources = InstructionSources { folder, trusted: place.trusted, user, worked_in };
-            spawn_instructions_check(sources, &self.instructions, &self.security.redactor)
-        })
-    }
-
-    pub(super) async fn set_instructions(&mut self, instructions: Arc<ProjectInstructions>) {
-        if instructions.is_older_than(&self.instructions) {
-            return;
-        }
-        let notices: Vec<Notice> = instructions
-            .notices
-            .iter()
-            .filter(|notice| !self.instructions.notices.contains(notice))
-            .cloned()
-            .collect();
-        self.info.notes.clone_from(&instructions.notes.files);
-        self.instructions = instructions;
-        self.send_info().await;
-        for notice in notices {
-            self.notify(notice).await;
-        }
-    }
-
     /// `/compress [focus]`.
     pub(super) async fn compress(&mut self, focus: Option<String>) {
         let history = &self.conversation.history;
-        let summarizer = self.summarizer();
+        let summarizer = self.model.summarizer(self.info.lang);
         let refused = if summarizer.model().is_none() {
             Some(phrases::SUM_NO_MODEL)
         } else if !compact::can_compact(history, CompactionTrigger::Manual) {
@@ -96,7 +54,7 @@ impl Session {
         } else {
             None
         };
-        let plan = compact::plan(history, self.request_bounds(), CompactionTrigger::Manual);
+        let plan = compact::plan(history, self.model.request_bounds(), CompactionTrigger::Manual);
         let refusal = |word| Notice::info(word).with_topic(Topic::NotCompressed);
         match (refused, plan) {
             (Some(word), _) => self.notify(refusal(word)).await,
@@ -110,40 +68,17 @@ impl Session {
         }
     }
 
-    /// Replaces the history before the running turn with the compressed one.
-    pub(super) async fn set_compacted_history(&mut self, history: Arc<History>) {
-        // Texts that were only shortened are shortened again when the session is resumed.
-        if !history.has_same_outline(&self.conversation.history) {
-            self.store.save_outline(self.info.turns.saturating_sub(1), &history).await;
-        }
-        self.conversation.history = history;
-    }
-
-    /// The text of a turn or a step, masked; otherwise what there is.
-    pub(super) async fn part(&mut self, id: &str) -> Result<String, LocalizedText> {
-        let text = match part_text(self.conversation.record(), id) {
-            Some(text) => Some(text),
-            None => part_text(&self.store.part_events(id).await, id),
-        };
-        match text {
-            Some(text) => Ok(self.security.redactor.mask(&text).into_owned()),
-            None => Err(match self.available_parts().await {
-                ids if ids.is_empty() => phrases::NO_PART_YET.into(),
-                ids => phrases::NO_PART_HERE.with("ids", ids),
-            }),
-        }
-    }
-
     /// `/recall ID`. A part that is no longer in memory is read from the store.
     pub(super) async fn recall(&mut self, id: &str) {
-        let text = match self.part(id).await {
+        let record = self.conversation.record();
+        let text = match self.store.part(id, record, &self.security.redactor).await {
             Ok(text) => text,
             Err(hint) => {
                 let notice = Notice::error(phrases::NO_PART.with("id", id)).with_hint(hint);
                 return self.notify(notice).await;
             }
         };
-        let text = cut_middle(&text, self.request_bounds().room.bytes / RECALLED);
+        let text = cut_middle(&text, self.model.request_bounds().room.bytes / RECALLED);
         let size = text::size(text.len());
         let notice = if Arc::make_mut(&mut self.conversation.history).recall(id, text) {
             phrases::RECALLED.with("id", id).with("size", size)
@@ -155,22 +90,39 @@ impl Session {
         self.store.save_outline(behind, &self.conversation.history).await;
         self.notify(Notice::info(notice)).await;
     }
+}
 
-    /// The first and last ids of each kind, both saved and only in memory.
+impl SessionStore {
+    /// The text of a turn or a step, masked; otherwise what there is. `record`: what is in memory.
+    pub async fn part(
+        &self,
+        id: &str,
+        record: &[Event],
+        redactor: &Redactor,
+    ) -> Result<String, LocalizedText> {
+        let text = match part_text(record, id) {
+            Some(text) => Some(text),
+            None => part_text(&self.part_events(id).await, id),
+        };
+        if let Some(text) = text {
+            return Ok(redactor.mask(&text).into_owned());
+        }
+        let mut ends = self.first_and_last().await;
+        ends.extend(record.iter().cloned());
+        Err(match id_ranges(&ends) {
+            ids if ids.is_empty() => phrases::NO_PART_YET.into(),
+            ids => phrases::NO_PART_HERE.with("ids", ids),
+        })
+    }
+
     /// The first and the last number of its steps.
-    pub(super) async fn step_numbers(&mut self) -> Option<(u64, u64)> {
-        let ends = self.store.first_and_last().await;
-        let numbers = ends.iter().chain(self.conversation.record()).filter_map(step_number);
+    pub async fn step_numbers(&self, record: &[Event]) -> Option<(u64, u64)> {
+        let ends = self.first_and_last().await;
+        let numbers = ends.iter().chain(record).filter_map(step_number);
         numbers.fold(None, |known, number| {
             let (from, to) = known.unwrap_or((number, number));
             Some((from.min(number), to.max(number)))
         })
-    }
-
-    async fn available_parts(&mut self) -> String {
-        let mut ends = self.store.first_and_last().await;
-        ends.extend(self.conversation.record().iter().cloned());
-        id_ranges(&ends)
     }
 }
 

@@ -1,12 +1,10 @@
 //! Settings that count at once: `/config`, and files that changed since they were read.
 
-use super::Wanted;
-use super::settings::{LiveModels, LiveSettings, LiveTools};
+use super::settings::{LiveSettings, LiveTools, SettingsAccess};
 use super::state::Session;
 use super::turn_update::UnreadSettings;
-use avocet_core::i18n::{LocalizedText, session as phrases};
+use avocet_core::i18n::{Lang, LocalizedText, session as phrases};
 use avocet_core::protocol::{Event, Notice, Page, PageRow, SandboxStatus};
-use avocet_safety::{Policy, PolicyRule};
 
 impl Session {
     /// Takes over what changed in the files. Costs one look at each of them.
@@ -16,23 +14,15 @@ impl Session {
         }
     }
 
-    /// The folder's own settings count, or do not any more.
-    pub(super) async fn apply_project_settings(&mut self, is_trusted: bool) {
-        let settings = self.settings.as_mut();
-        if let Some(live) = settings.and_then(|settings| settings.set_trusted(is_trusted)) {
-            self.apply_settings(live).await;
-        }
-    }
-
-    async fn apply_settings(&mut self, live: LiveSettings) {
-        self.apply_policy(live.policy);
+    pub(super) async fn apply_settings(&mut self, live: LiveSettings) {
+        self.security.replace_base(live.policy, &mut self.info);
         self.info.max_steps = live.max_steps;
         self.info.max_subagents = live.max_subagents;
         self.conversation.shared.set_subagents(live.max_subagents);
         self.info.spend_limits = live.spend_limits;
         self.info.check = live.check;
         self.info.screen = live.screen;
-        self.responder.extensions.find_scripts = live.find_scripts;
+        self.extensions.find_scripts = live.find_scripts;
         (self.callbacks.doctor, self.callbacks.platforms) = (live.doctor, live.platforms);
         let unread = UnreadSettings {
             has_other_model: live.models.is_some(),
@@ -42,38 +32,23 @@ impl Session {
             self.apply_tools(tools).await;
         }
         if let Some(models) = live.models {
-            self.apply_models(models).await;
+            let effects = self.model.apply_settings(models, &mut self.info);
+            self.follow(effects).await;
         }
         self.update_running(|running| {
             let earlier = running.unread_settings.unwrap_or_default();
             running.unread_settings = Some(earlier.and(unread));
         });
         match live.lang {
-            Some(lang) => self.set_lang(lang).await,
+            Some(lang) => {
+                let effects = self.model.set_lang(lang, &mut self.info);
+                self.follow(effects).await;
+            }
             None => self.send_info().await,
         }
         for notice in live.notices {
             self.notify(notice).await;
         }
-    }
-
-    /// The rules that were remembered or given in the session stay.
-    fn apply_policy(&mut self, new_policy: Policy) {
-        let policy = &mut self.security.policy;
-        let before = self.base_policy.replace(new_policy.clone()).unwrap_or_default();
-        *policy = Policy {
-            allowed: merge(&policy.allowed, &before.allowed, &new_policy.allowed),
-            denied: merge(&policy.denied, &before.denied, &new_policy.denied),
-            granted: std::mem::take(&mut policy.granted),
-            opened: std::mem::take(&mut policy.opened),
-            asked: std::mem::take(&mut policy.asked),
-            shelter: policy.shelter,
-            approval: policy.approval,
-            offered: policy.offered.take(),
-            narrowed: policy.narrowed.take(),
-            ..new_policy
-        };
-        self.apply_rules();
     }
 
     /// Steps that already run stay as they are. The sandbox is tried out before any other begins.
@@ -82,38 +57,12 @@ impl Session {
         self.security.world = tools.world;
         let before = self.info.shelter;
         if let Some(status) = self.tools.sandbox_status().await {
-            self.set_sandbox_status(status).await;
+            let effects = self.security.set_sandbox_status(status, &mut self.info);
+            self.follow(effects).await;
         }
         let has_changed = ![SandboxStatus::Unknown, self.info.shelter].contains(&before);
         if let Some(state) = self.info.shelter.about().filter(|_| has_changed) {
             self.notify(Notice::info(phrases::SANDBOX_NOW.with("state", state))).await;
-        }
-    }
-
-    /// Goes on with the model of the settings if they name another one; otherwise with the one that
-    /// answers now, reached again.
-    async fn apply_models(&mut self, models: LiveModels) {
-        self.callbacks.connect = models.connect;
-        self.info.profile = models.profile;
-        self.info.exposed = models.exposed;
-        self.info.mode = models.mode.unwrap_or(self.info.mode);
-        if let Some(effort) = models.effort {
-            self.responder.effort = effort;
-        }
-        let wanted = match models.wanted {
-            Some(Wanted::Mode(_)) => Wanted::Mode(self.info.mode),
-            Some(other) => other,
-            None => self.responder.wanted.clone(),
-        };
-        let before = self.responder.connected.clone();
-        if self.connect(wanted).await {
-            let now = &self.responder.connected;
-            let is_same = before.base_url == now.base_url
-                && before.provider == now.provider
-                && before.model.name() == now.model.name();
-            if !is_same {
-                self.announce_switch(&before).await;
-            }
         }
     }
 
@@ -127,7 +76,10 @@ impl Session {
         let (key, done) = match words.strip_prefix("unset ").map(str::trim) {
             Some(key) => (key, settings.set(key, None)),
             None if value.is_some() => (words.as_str(), settings.set(&words, value.as_deref())),
-            None => return self.show_settings(&words).await,
+            None => {
+                let page = settings_page(settings.as_ref(), &words, self.info.lang);
+                return self.outbox.send(Event::Page(Box::new(page))).await;
+            }
         };
         let notice = self.setting_notice(key, done).await;
         self.notify(notice).await;
@@ -155,7 +107,7 @@ impl Session {
             Ok(say) => {
                 self.reload_settings().await;
                 let notice = Notice::info(say);
-                match self.setting_hint(key) {
+                match self.settings.as_deref().and_then(|settings| setting_hint(settings, key)) {
                     None => notice,
                     Some(hint) => notice.with_hint(hint),
                 }
@@ -163,33 +115,21 @@ impl Session {
             Err(why) => Notice::error(why),
         }
     }
-
-    async fn show_settings(&mut self, beginning: &str) {
-        let Some(settings) = &self.settings else { return };
-        let mut rows = settings.rows(beginning, self.info.lang);
-        if rows.is_empty() {
-            rows.push(PageRow::line(phrases::CONFIG_NO_KEY.with("key", beginning)));
-        }
-        let page = Page { title: phrases::CONFIG.into(), rows };
-        self.outbox.send(Event::Page(Box::new(page))).await;
-    }
-
-    /// Why a setting that was written does not count yet.
-    fn setting_hint(&self, key: &str) -> Option<LocalizedText> {
-        let other = self.settings.as_ref().and_then(|settings| settings.overridden_by(key));
-        match other {
-            Some(origin) => Some(phrases::CONFIG_OVERRIDDEN.with("origin", origin)),
-            None => avocet_config::keys::timing(key).hint().map(LocalizedText::from),
-        }
-    }
 }
 
-/// The rules of the session over the new ones of the files.
-fn merge(
-    rules: &[PolicyRule],
-    policy_rules: &[PolicyRule],
-    new_rules: &[PolicyRule],
-) -> Vec<PolicyRule> {
-    let own = rules.iter().filter(|rule| !policy_rules.contains(rule) && !new_rules.contains(rule));
-    new_rules.iter().chain(own).cloned().collect()
+/// The settings whose names begin so, with where each comes from.
+fn settings_page(settings: &dyn SettingsAccess, beginning: &str, lang: Lang) -> Page {
+    let mut rows = settings.rows(beginning, lang);
+    if rows.is_empty() {
+        rows.push(PageRow::line(phrases::CONFIG_NO_KEY.with("key", beginning)));
+    }
+    Page { title: phrases::CONFIG.into(), rows }
+}
+
+/// Why a setting that was written does not count yet.
+fn setting_hint(settings: &dyn SettingsAccess, key: &str) -> Option<LocalizedText> {
+    match settings.overridden_by(key) {
+        Some(origin) => Some(phrases::CONFIG_OVERRIDDEN.with("origin", origin)),
+        None => avocet_config::keys::timing(key).hint().map(LocalizedText::from),
+    }
 }

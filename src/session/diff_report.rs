@@ -15,7 +15,7 @@ use avocet_safety::redact::Redactor;
 use avocet_safety::tools::describe_change;
 use avocet_safety::{self as safety, ClearedStep, PolicyContext, Verdict, is_credential_path};
 use avocet_tools::file::Backups;
-use avocet_tools::{PipedOutput, RunControl, ShellInput, Tool};
+use avocet_tools::{PipedOutput, RunControl, ShellInput, Tool, Toolbox};
 
 /// Files that are shown of each kind, and bytes of one that are compared.
 const FILES: usize = 1_000;
@@ -28,13 +28,14 @@ impl Session {
         let all = changes(self.conversation.record());
         let changed = changes_since(&all, UndoPoint { turn: 0, is_own: false });
         let report = DiffReport {
-            backups: self.backups().cloned(),
+            backups: self.tools.backups().cloned(),
             redactor: Arc::clone(&self.security.redactor),
             folder: self.security.place.cwd.clone(),
         };
-        let diff = self.clear_git("git diff HEAD --relative --no-renames --no-color");
-        let sums = self.clear_git("git diff HEAD --relative --no-renames --numstat");
-        let untracked = self.clear_git("git ls-files --others --exclude-standard -z");
+        let clear_git = |line: &str| clear_git(line, &self.tools, self.security.context());
+        let diff = clear_git("git diff HEAD --relative --no-renames --no-color");
+        let sums = clear_git("git diff HEAD --relative --no-renames --numstat");
+        let untracked = clear_git("git ls-files --others --exclude-standard -z");
         let mut outbox = self.outbox.clone();
         tokio::spawn(async move {
             let mut others = match output(diff).await {
@@ -59,22 +60,19 @@ impl Session {
             }
         });
     }
+}
 
-    /// A line of git's that only reads, with its tool; `None`: the repository is one that it would
-    /// have to be asked about.
-    fn clear_git(&self, line: &str) -> Option<(Arc<dyn Tool>, ClearedStep)> {
-        let tool = Arc::clone(self.tools.find(&StepAction::Shell { line: line.to_owned() })?);
-        let context = PolicyContext {
-            policy: &self.security.policy,
-            place: &self.security.place,
-            world: self.security.world.as_ref(),
-        };
-        match safety::assess_shell("diff", line, context) {
-            Verdict::Run(cleared) if cleared.judgement().risk.tier == Tier::L0 => {
-                Some((tool, cleared))
-            }
-            Verdict::Run(_) | Verdict::Ask(_) | Verdict::Refuse(_) => None,
-        }
+/// A line of git's that only reads, with its tool; `None`: the repository is one that it would have
+/// to be asked about.
+fn clear_git(
+    line: &str,
+    tools: &Toolbox,
+    context: PolicyContext<'_>,
+) -> Option<(Arc<dyn Tool>, ClearedStep)> {
+    let tool = Arc::clone(tools.find(&StepAction::Shell { line: line.to_owned() })?);
+    match safety::assess_shell("diff", line, context) {
+        Verdict::Run(cleared) if cleared.judgement().risk.tier == Tier::L0 => Some((tool, cleared)),
+        Verdict::Run(_) | Verdict::Ask(_) | Verdict::Refuse(_) => None,
     }
 }
 

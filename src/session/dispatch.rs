@@ -1,24 +1,26 @@
 //! Which method of a session carries out which op.
 
-use super::run::Adding;
+use super::persistence::ResumeTarget;
+use super::saved_sessions::{is_writing, read_only_notice, unsaved_warning};
 use super::state::Session;
 use super::subagent_ops;
 use super::trust::AfterTrust;
 use super::user_input::UserInput;
 use super::worktrees;
 use super::{FoundModelServer, goal, side_question};
+use avocet_core::i18n::hooks as phrases;
 use avocet_core::protocol::{
-    Event, ExtensionOp, ModelOp, Op, QuestionOp, Report, RuleOp, SavedOp, SessionOp, SettingOp,
-    Submission, TurnOp,
+    Event, ExtensionOp, ModelOp, Notice, Op, Page, QuestionOp, Report, RuleOp, SavedOp, SessionOp,
+    SettingOp, Submission, TurnOp,
 };
 
 impl Session {
     /// Carries out an operation. If no turn, no place in the queue and no place in the running turn
     /// comes of it, its sender hears that.
     pub(super) async fn handle(&mut self, Submission { id, op }: Submission) -> AfterTrust {
-        self.pending_submit = id;
+        self.queue.submission = id;
         let after = self.handle_op(op).await;
-        if let Some(submit) = self.pending_submit.take() {
+        if let Some(submit) = self.queue.submission.take() {
             self.outbox.send(Event::Dropped { submit }).await;
         }
         after
@@ -26,7 +28,9 @@ impl Session {
 
     async fn handle_op(&mut self, op: Op) -> AfterTrust {
         match op {
-            op if self.is_read_only_for(&op) => self.warn_read_only().await,
+            op if self.info.read_only && is_writing(&op) => {
+                self.notify(read_only_notice()).await;
+            }
             Op::Turn(op) => self.handle_turn_op(op).await,
             Op::Question(QuestionOp::Decide { ask, decision }) => {
                 return self.decide(ask, decision).await;
@@ -40,7 +44,10 @@ impl Session {
             Op::Setting(op) => self.handle_setting_op(op).await,
             Op::Extension(op) => self.handle_extension_op(op).await,
             Op::Session(SessionOp::Report { report: Report::Hooks }) => {
-                self.send_hooks_page().await
+                self.load_hooks().await;
+                let rows = self.hooks.rows(self.security.place.trusted);
+                let page = Page { title: phrases::TITLE.into(), rows };
+                self.outbox.send(Event::Page(Box::new(page))).await;
             }
             Op::Session(SessionOp::Report { report }) => {
                 if report == Report::Agents {
@@ -68,8 +75,16 @@ impl Session {
             TurnOp::Render { prompt } => self.render(*prompt).await,
             TurnOp::Shell { line, keep } => self.submit(UserInput::Shell { line, keep }).await,
             TurnOp::RunQueue => self.run_queue().await,
-            TurnOp::SetQueue { texts } => self.set_queue(texts).await,
-            TurnOp::Unqueue { id } => self.unqueue(id).await,
+            TurnOp::SetQueue { texts } => {
+                let running = self.running.as_mut();
+                let unread = running.map(|running| std::mem::take(&mut running.unread_steering));
+                let effects = self.queue.replace(texts, unread);
+                self.follow(effects).await;
+            }
+            TurnOp::Unqueue { id } => {
+                let effects = self.queue.remove(id);
+                self.follow(effects).await;
+            }
             TurnOp::Steer { text } => self.steer(text).await,
             TurnOp::ReadResults => subagent_ops::read_results(self).await,
             TurnOp::Retry => self.retry().await,
@@ -87,50 +102,79 @@ impl Session {
     }
 
     async fn handle_model_op(&mut self, op: ModelOp) {
-        match op {
-            ModelOp::SetModel { name } => self.set_model(name).await,
+        let effects = match op {
+            ModelOp::SetModel { name } => self.model.set_model(name, self.info.lang),
             ModelOp::Connect { server, base_url, key_env, model } => {
+                // Connecting saved it as a profile: what the user chose counts, and not that once
+                // more.
+                self.reload_settings().await;
                 let models = vec![model];
-                self.connect_server(FoundModelServer { name: server, base_url, key_env, models })
-                    .await;
+                let server = FoundModelServer { name: server, base_url, key_env, models };
+                self.model.connect_server(server, self.info.lang)
             }
-            ModelOp::SetEffort { effort } => self.set_effort(effort).await,
-            ModelOp::SetBot { name } => self.set_bot(name).await,
-        }
+            ModelOp::SetEffort { effort } => self.model.set_effort(effort),
+            ModelOp::SetBot { name } => {
+                self.refresh_and_wait().await;
+                self.model.set_bot(name, &self.extensions.library, &mut self.info)
+            }
+        };
+        self.follow(effects).await;
     }
 
     async fn handle_rule_op(&mut self, op: RuleOp) {
-        match op {
-            RuleOp::SetApprovalMode { mode } => self.set_approval_mode(mode).await,
-            RuleOp::Allow { rule } => self.add_rule(&rule, Adding::Allow).await,
-            RuleOp::Deny { rule } => self.add_rule(&rule, Adding::Deny).await,
-            RuleOp::Revoke { rule } => self.revoke_rule(&rule).await,
-            RuleOp::Trust => self.ask_trust_again().await,
-            RuleOp::AddFolder { path } => self.add_folder(&path).await,
-        }
+        let notice = match op {
+            RuleOp::Allow { rule } => self.security.allow(&rule),
+            RuleOp::Deny { rule } => self.security.deny(&rule),
+            RuleOp::Revoke { rule } => self.security.revoke(&rule),
+            RuleOp::Trust => return self.ask_trust_again().await,
+            RuleOp::SetApprovalMode { mode } => {
+                let effects = self.security.set_approval_mode(mode, &mut self.info);
+                return self.follow(effects).await;
+            }
+            RuleOp::AddFolder { path } => {
+                let effects = self.security.add_folder(&path, &mut self.info);
+                return self.follow(effects).await;
+            }
+        };
+        let effects = self.security.publish_with(notice, &mut self.info);
+        self.follow(effects).await;
     }
 
     async fn handle_saved_op(&mut self, op: SavedOp) {
         let done = match op {
             SavedOp::New => return self.clear().await,
             SavedOp::Export { format, path } => return self.export(format, path).await,
-            SavedOp::Resume { session } => return self.switch_session(session).await,
-            SavedOp::ListSessions => return self.list_sessions().await,
-            SavedOp::SearchSessions { words } => self.search_sessions(words).await,
+            SavedOp::Resume { session } => {
+                if self.is_busy_for_switch().await {
+                    return;
+                }
+                return match unsaved_warning(&self.info) {
+                    Some(notice) => self.notify(notice).await,
+                    None => self.resume(ResumeTarget::Id(session)).await,
+                };
+            }
+            SavedOp::ListSessions => self.store.sessions(&self.info.cwd).await,
+            SavedOp::SearchSessions { words } => self.store.search(words).await,
             SavedOp::Fork { .. } | SavedOp::Rewind { .. } if self.is_busy_for_switch().await => {
                 return;
             }
-            SavedOp::Fork { name } => self.fork(name).await,
-            SavedOp::Rename { name } => self.rename(name).await,
-            SavedOp::Rewind { turn, what } => self.rewind(turn, what).await,
+            SavedOp::Fork { name } => self.store.fork(name, &mut self.info).await,
+            SavedOp::Rename { name } => self.store.rename(name, &mut self.info).await,
+            SavedOp::Rewind { turn, what } => self.rewind(turn, what).await.map(|()| Vec::new()),
         };
-        self.notify_failure(done).await;
+        self.follow(done.unwrap_or_else(|why| vec![Notice::error(why).into()])).await;
     }
 
     async fn handle_setting_op(&mut self, op: SettingOp) {
         match op {
-            SettingOp::SetMode { mode } => self.set_mode(mode).await,
-            SettingOp::SetLang { lang } => self.set_lang(lang).await,
+            SettingOp::SetMode { mode } => {
+                let effects = self.model.set_mode(mode, &mut self.info);
+                self.follow(effects).await;
+            }
+            SettingOp::SetLang { lang } => {
+                let effects = self.model.set_lang(lang, &mut self.info);
+                self.follow(effects).await;
+            }
             SettingOp::Configure { key, value } => self.configure(key, value).await,
             SettingOp::EditSettings { key, value } => self.edit_settings(key, value).await,
         }
@@ -138,10 +182,21 @@ impl Session {
 
     async fn handle_extension_op(&mut self, op: ExtensionOp) {
         match op {
-            ExtensionOp::RefreshExtensions => self.send_extensions(),
+            ExtensionOp::RefreshExtensions => {
+                self.extensions.is_requested = true;
+                self.extensions.start_scan(&self.security.place, &self.turn_messages);
+            }
             ExtensionOp::Mcp { action } => self.handle_mcp(action).await,
-            ExtensionOp::ShowMemory => self.show_memory().await,
-            ExtensionOp::AddNote { place, text } => self.add_note(place, &text).await,
+            ExtensionOp::ShowMemory => {
+                let page = self.instructions.page(&self.info, &self.security.place.cwd);
+                self.outbox.send(Event::Page(Box::new(page))).await;
+            }
+            ExtensionOp::AddNote { place, text } => {
+                let folder = &self.security.place.cwd;
+                if let Some(notice) = self.instructions.add_note(place, &text, folder) {
+                    self.notify(notice).await;
+                }
+            }
             ExtensionOp::CompleteArgument(typed) => {
                 self.servers.complete_argument(typed, self.outbox.clone());
             }

@@ -1,23 +1,22 @@
 //! Keeps a session's extensions up to date, and carries out the ops about them.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use super::Persona;
-use super::extensions::ExtensionScan;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::extensions::{ExtensionCache, ExtensionScan};
+use super::session_effects::SessionEffect;
 use super::state::Session;
 use super::turn_messages::TurnMessage;
 use super::user_input::UserInput;
 use avocet_config::extensions::{ExtensionFileKind, ExtensionLibrary, expand};
-use avocet_core::i18n::{
-    Localize, LocalizedText, commands, library, mcp_pages, session as phrases,
-};
+use avocet_core::i18n::{LocalizedText, commands, library, mcp_pages, session as phrases};
 use avocet_core::protocol::{
     CommandArgument, CommandTraits, Event, Extension, ExtensionKind, ExtensionState, Extensions,
-    Mention, Notice, Prompt, ScriptDetails, ScriptInput, ServerPromptCall, WhileBusy,
+    Mention, Notice, Prompt, ScriptDetails, ScriptInput, WhileBusy,
 };
 use avocet_core::text;
-use avocet_mcp::{OfferedPrompt, PromptArgument};
+use avocet_mcp::{OfferedPrompt, PromptArgument, ServerOffers};
 
 /// How long a session leaves the machine to the first frame and the first keys before it reads the
 /// extensions, unless they are needed sooner.
@@ -124,169 +123,97 @@ fn script_command(details: &ScriptDetails, before: &ExtensionLibrary) -> Extensi
     }
 }
 
-impl Session {
-    /// Schedules the first read for after the start.
-    pub(super) fn schedule_refresh(&self) {
-        let notes = self.turn_messages.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(AFTER).await;
-            // A closed session needs no extensions.
-            let _ = notes.send(TurnMessage::RefreshExtensions);
-        });
-    }
+/// Schedules the first read for after the start.
+pub(super) fn schedule_first_scan(messages: UnboundedSender<TurnMessage>) {
+    tokio::spawn(async move {
+        tokio::time::sleep(AFTER).await;
+        // A closed session needs no extensions.
+        let _ = messages.send(TurnMessage::RefreshExtensions);
+    });
+}
 
-    /// The start is over: reads, unless that was requested earlier.
-    pub(super) fn refresh_now(&mut self) {
-        if self.responder.extensions.scan_number == 0 {
-            self.refresh();
+impl ExtensionCache {
+    /// Takes over the result of a read that nothing waited for.
+    pub(super) fn finish_scan(
+        &mut self,
+        number: u64,
+        scan: ExtensionScan,
+        offers: &ServerOffers,
+    ) -> Vec<SessionEffect> {
+        if number == self.scan_number && self.pending_scan.take().is_some() {
+            self.take_over(scan, offers)
+        } else {
+            Vec::new()
         }
     }
 
-    /// Checks for changes; the result comes as a note.
-    pub(super) fn refresh(&mut self) {
-        let place = &self.security.place;
-        let notes = self.turn_messages.clone();
-        self.responder.extensions.start_scan(
-            place.trusted,
-            place.cwd.clone(),
-            move |number, looked| {
-                // A closed session needs no extensions.
-                let _ = notes.send(TurnMessage::ExtensionsScanned { number, looked });
-            },
-        );
-    }
-
-    /// Reads and waits, so that a message is sent with the current extensions.
-    pub(super) async fn refresh_and_wait(&mut self) {
-        // A read that is already running, as right after the start, is recent enough.
-        if self.responder.extensions.pending_scan.is_none() {
-            self.refresh();
+    /// Takes over the result of a read. Reports it if it is new or was requested.
+    fn take_over(&mut self, scan: ExtensionScan, offers: &ServerOffers) -> Vec<SessionEffect> {
+        if !std::mem::take(&mut self.is_requested) && self.is_same(&scan) {
+            return Vec::new();
         }
-        let looked = match self.responder.extensions.pending_scan.take() {
-            Some(looking) => looking.await.ok(),
-            None => None,
-        };
-        if let Some(looked) = looked {
-            self.apply_scan(looked).await;
-        }
-    }
-
-    /// Takes the result of a read.
-    pub(super) async fn finish_refresh(&mut self, number: u64, scan: ExtensionScan) {
-        if number == self.responder.extensions.scan_number
-            && self.responder.extensions.pending_scan.take().is_some()
-        {
-            self.apply_scan(scan).await;
-        }
-    }
-
-    /// Reports it if it is new or was requested.
-    async fn apply_scan(&mut self, scan: ExtensionScan) {
-        let kept = &mut self.responder.extensions;
-        if !std::mem::take(&mut kept.is_requested) && kept.is_same(&scan) {
-            return;
-        }
-        let before = kept.library.extensions();
+        let before = self.library.extensions();
         let ExtensionScan { library, scripts } = scan;
-        let more = (scripts.more != kept.scripts.more).then_some(scripts.more);
-        (kept.library, kept.scripts) = (library, scripts);
-        let catalogue = Box::new(self.all_extensions());
-        let tools = self.toolbox().tool_infos();
-        if tools != self.info.tools {
-            self.info.tools = tools;
-            self.send_info().await;
-        }
+        let more = (scripts.more != self.scripts.more).then_some(scripts.more);
+        (self.library, self.scripts) = (library, scripts);
+        let catalogue = Box::new(self.all(offers));
         let clashes = (catalogue.clashes != before.clashes).then(|| catalogue.clashes.clone());
+        let clashes = clashes.and_then(|clashes| clash_notice(&clashes));
         let broken = broken_notice(&catalogue, &before);
-        self.outbox.send(Event::Catalogue(catalogue)).await;
-        if let Some(notice) = broken {
-            self.notify(notice).await;
-        }
-        if let Some(notice) = clashes.and_then(|clashes| clash_notice(&clashes)) {
-            self.notify(notice).await;
-        }
-        if let Some(more) = more.filter(|more| *more > 0) {
-            self.notify(Notice::info(phrases::MORE_SCRIPTS.with("n", more))).await;
-        }
+        let more = more.filter(|more| *more > 0);
+        let more = more.map(|more| Notice::info(phrases::MORE_SCRIPTS.with("n", more)));
+        let notices = broken.into_iter().chain(clashes).chain(more).map(Into::into);
+        [SessionEffect::ToolsChanged, Event::Catalogue(catalogue).into()]
+            .into_iter()
+            .chain(notices)
+            .collect()
     }
 
     /// What users can type: the extensions, and the prompts and resources of MCP servers.
-    fn all_extensions(&self) -> Extensions {
-        let kept = &self.responder.extensions;
-        let offers = &self.servers.offers;
+    pub(super) fn all(&self, offers: &ServerOffers) -> Extensions {
         let mut extensions = Extensions {
-            scripts: kept.scripts.names.clone(),
-            script_details: kept.scripts.details.clone(),
+            scripts: self.scripts.names.clone(),
+            script_details: self.scripts.details.clone(),
             resources: offers.resources().iter().map(|offered| offered.name.clone()).collect(),
-            ..kept.library.extensions()
+            ..self.library.extensions()
         };
-        let scripts = kept.scripts.details.iter().filter(|details| details.is_command);
-        let scripts = scripts.map(|details| script_command(details, &kept.library));
+        let scripts = self.scripts.details.iter().filter(|details| details.is_command);
+        let scripts = scripts.map(|details| script_command(details, &self.library));
         extensions.entries.extend(scripts);
         extensions.entries.extend(offers.prompts().iter().map(server_prompt));
         extensions
     }
+}
 
-    /// What servers offer has changed. Before the first read of the extensions it goes with that.
-    pub(super) async fn publish_extensions(&mut self) {
-        if self.responder.extensions.scan_number > 0 {
-            let all = Box::new(self.all_extensions());
-            self.outbox.send(Event::Catalogue(all)).await;
+impl Session {
+    /// Reads and waits, so that a message is sent with the current extensions.
+    pub(super) async fn refresh_and_wait(&mut self) {
+        // A read that is already running, as right after the start, is recent enough.
+        if self.extensions.pending_scan.is_none() {
+            self.extensions.start_scan(&self.security.place, &self.turn_messages);
         }
-    }
-
-    /// A frontend asks for the extensions.
-    pub(super) fn send_extensions(&mut self) {
-        self.responder.extensions.is_requested = true;
-        self.refresh();
-    }
-
-    /// Switches to another bot, from the next turn on.
-    pub(super) async fn set_bot(&mut self, name: Option<String>) {
-        self.refresh_and_wait().await;
-        let Some(name) = name else {
-            let answer_schema = self.responder.persona.answer_schema.take();
-            self.responder.persona = Persona { answer_schema, ..Persona::default() };
-            self.info.bot = None;
-            self.send_info().await;
-            return self.notify(Notice::info(phrases::BOT_LEFT)).await;
-        };
-        let library = Arc::clone(&self.responder.extensions.library);
-        match library.bot(&name) {
-            Err(absent) => self.notify(Notice::error(absent.localized())).await,
-            Ok(bot) => {
-                let prompt = Some(bot.system_prompt.clone());
-                let answer_schema = self.responder.persona.answer_schema.take();
-                let params = bot.params.clone();
-                self.responder.persona = Persona { prompt, params, answer_schema };
-                self.info.bot = Some(name.clone());
-                self.send_info().await;
-                self.notify(Notice::info(phrases::BOT_SET.with("name", name))).await;
-            }
+        if let Some(looking) = self.extensions.pending_scan.take()
+            && let Ok(scan) = looking.await
+        {
+            let effects = self.extensions.take_over(scan, &self.servers.offers);
+            self.follow(effects).await;
         }
     }
 
     /// Expands a command or a skill from the current file.
     pub(super) async fn invoke(&mut self, name: &str, args: &str, mentions: Vec<Mention>) {
         self.refresh_and_wait().await;
-        match expand::by_name(&self.responder.extensions.library, name, args) {
+        let prompt = match expand::by_name(&self.extensions.library, name, args) {
+            Err(_) if self.servers.may_offer_prompt(name) => Ok(Prompt::of_server(name, args)),
+            prompt => prompt,
+        };
+        match prompt {
             Ok(mut prompt) => {
-                prompt.attach(mentions);
-                self.submit(UserInput::Prompt(Box::new(prompt))).await;
-            }
-            Err(_) if self.may_be_server_prompt(name) => {
-                let mut prompt = Prompt::of_server(name, args);
                 prompt.attach(mentions);
                 self.submit(UserInput::Prompt(Box::new(prompt))).await;
             }
             Err(why) => self.notify(Notice::error(why)).await,
         }
-    }
-
-    /// A server that starts may offer it by the time the turn begins.
-    fn may_be_server_prompt(&self, name: &str) -> bool {
-        let waits = self.servers.access.is_some() && self.servers.is_starting();
-        self.servers.offers.prompt(name).is_some() || waits && ServerPromptCall::is_name(name)
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use super::Security;
 use super::persistence::Replay;
-use super::state::Session;
+use super::session_effects::SessionEffect;
 use avocet_core::i18n::{LocalizedText, session as phrases};
-use avocet_core::protocol::{ApprovalMode, Event, Notice, PromptSize, SandboxStatus, Topic};
-use avocet_core::text::visible;
+use avocet_core::protocol::{ApprovalMode, Event, Notice, SandboxStatus, SessionInfo, Topic};
 use avocet_safety::{Machine, PathKind, Workspace, absolute};
 
 /// The folder that a text names, with links resolved, if it may be added.
@@ -29,67 +29,59 @@ pub fn resolve_added_folder(
     }
 }
 
-impl Session {
-    pub(super) async fn add_folder(&mut self, text: &str) {
-        let notice =
-            match resolve_added_folder(text, &self.security.place, self.security.world.as_ref()) {
-                Err(why) => Notice::error(why),
-                Ok(folder) => {
-                    let path = folder.display().to_string();
-                    if self.security.place.contains(&folder) {
-                        Notice::info(phrases::ADD_KNOWN.with("path", path))
-                    } else {
-                        self.security.place.added.push(folder);
-                        self.info.added.push(path.clone());
-                        self.store
-                            .recorder()
-                            .append(&Event::FolderAdded { path: path.clone() })
-                            .await;
-                        self.tell_servers_of_folders();
-                        self.send_info().await;
-                        Notice::info(phrases::ADDED_FOLDER.with("path", path))
-                    }
-                }
-            };
-        self.notify(notice).await;
+impl Security {
+    pub(super) fn add_folder(&mut self, text: &str, info: &mut SessionInfo) -> Vec<SessionEffect> {
+        let folder = match resolve_added_folder(text, &self.place, self.world.as_ref()) {
+            Err(why) => return vec![Notice::error(why).into()],
+            Ok(folder) => folder,
+        };
+        let path = folder.display().to_string();
+        if self.place.contains(&folder) {
+            return vec![Notice::info(phrases::ADD_KNOWN.with("path", path)).into()];
+        }
+        self.place.added.push(folder);
+        info.added.push(path.clone());
+        vec![
+            SessionEffect::record(Event::FolderAdded { path: path.clone() }),
+            SessionEffect::FoldersChanged,
+            SessionEffect::InfoChanged,
+            Notice::info(phrases::ADDED_FOLDER.with("path", path)).into(),
+        ]
     }
 
-    /// A new session keeps the folders that were added to the one before it.
-    pub(super) async fn record_folders(&mut self) {
-        let added = self.security.place.added.iter().skip(self.command_line_folders);
-        let paths: Vec<String> = added.map(|folder| folder.display().to_string()).collect();
-        let recorder = self.store.recorder();
-        for path in paths {
-            recorder.append(&Event::FolderAdded { path }).await;
-        }
-        if !self.info.approval.is_default() {
-            recorder.append(&Event::ApprovalModeSet { mode: self.info.approval }).await;
-        }
+    /// A new session keeps the folders that were added to the one before it, and the mode.
+    pub(super) fn record_folders(&self, info: &SessionInfo) -> Vec<SessionEffect> {
+        let added = self.place.added.iter().skip(self.session.command_line_folders);
+        let paths = added.map(|folder| folder.display().to_string());
+        let mode = info.approval;
+        let mode = (!mode.is_default()).then_some(Event::ApprovalModeSet { mode });
+        let events = paths.map(|path| Event::FolderAdded { path }).chain(mode);
+        events.map(SessionEffect::record).collect()
     }
 
     /// Which steps ask from now on. Saved: a resumed session goes on in its mode.
-    pub(super) async fn set_approval_mode(&mut self, mode: ApprovalMode) {
+    pub(super) fn set_approval_mode(
+        &mut self,
+        mode: ApprovalMode,
+        info: &mut SessionInfo,
+    ) -> Vec<SessionEffect> {
         if let Some(notice) = self.reason_against(mode) {
             // A frontend may show it already.
-            self.send_info().await;
-            return self.notify(notice).await;
+            return vec![SessionEffect::InfoChanged, notice.into()];
         }
-        self.apply_approval_mode(mode);
-        self.store.recorder().append(&Event::ApprovalModeSet { mode }).await;
-        self.send_info().await;
+        self.apply_approval_mode(mode, info);
+        vec![SessionEffect::record(Event::ApprovalModeSet { mode }), SessionEffect::InfoChanged]
     }
 
     /// Why a mode cannot answer anything here: nothing would hold what it lets run.
     fn reason_against(&self, mode: ApprovalMode) -> Option<Notice> {
         use SandboxStatus::{Held, Unknown};
-        let place = &self.security.place;
-        let shelter = self.info.shelter;
 
         match mode {
-            ApprovalMode::Auto if !place.trusted => {
+            ApprovalMode::Auto if !self.place.trusted => {
                 Some(Notice::warning(phrases::AUTO_UNTRUSTED).with_hint(phrases::TRUST_HOW))
             }
-            ApprovalMode::Auto if ![Held, Unknown].contains(&shelter) => {
+            ApprovalMode::Auto if ![Held, Unknown].contains(&self.policy.shelter) => {
                 Some(Notice::warning(phrases::AUTO_NO_SANDBOX))
             }
             ApprovalMode::Ask | ApprovalMode::Edits | ApprovalMode::Auto | ApprovalMode::Plan => {
@@ -99,113 +91,90 @@ impl Session {
     }
 
     /// Goes back to questions where it turns out that the mode cannot answer them.
-    pub(super) async fn leave_unheld_mode(&mut self) {
-        if let Some(notice) = self.reason_against(self.info.approval) {
-            self.set_approval_mode(ApprovalMode::Ask).await;
-            self.notify(notice).await;
-        }
+    pub(super) fn leave_unheld_mode(&mut self, info: &mut SessionInfo) -> Vec<SessionEffect> {
+        let Some(notice) = self.reason_against(info.approval) else { return Vec::new() };
+        let mut effects = self.set_approval_mode(ApprovalMode::Ask, info);
+        effects.push(notice.into());
+        effects
     }
 
-    fn apply_approval_mode(&mut self, mode: ApprovalMode) {
-        self.info.approval = mode;
-        self.security.policy.approval = mode;
-        self.policy.send_replace(self.security.policy.clone());
+    fn apply_approval_mode(&mut self, mode: ApprovalMode, info: &mut SessionInfo) {
+        info.approval = mode;
+        self.policy.approval = mode;
+        self.send_update();
     }
 
     /// The mode of the resumed session, unless the command line named one; that of the settings if
     /// it never had one of its own.
-    pub(super) async fn restore_approval_mode(&mut self, approval_mode: Option<ApprovalMode>) {
-        let mode = match self.command_line_mode {
-            Some(_) => Some(self.info.approval),
+    pub(super) fn restore_approval_mode(
+        &mut self,
+        approval_mode: Option<ApprovalMode>,
+        replay: Replay,
+        info: &mut SessionInfo,
+    ) -> Vec<SessionEffect> {
+        let mode = match self.session.command_line_mode {
+            Some(_) => Some(info.approval),
             // Whose words go on in a chat is not known yet.
-            None if self.store.replay == Replay::End => {
-                approval_mode.filter(|mode| !mode.answers())
-            }
-            None => approval_mode.or(Some(self.mode_of_settings)),
+            None if replay == Replay::End => approval_mode.filter(|mode| !mode.answers()),
+            None => approval_mode.or(Some(self.session.mode_of_settings)),
         };
         let mode = mode.unwrap_or_default();
-        if mode != self.info.approval {
-            self.apply_approval_mode(mode);
-            self.send_info().await;
+        let mut effects = Vec::new();
+        if mode != info.approval {
+            self.apply_approval_mode(mode, info);
+            effects.push(SessionEffect::InfoChanged);
         }
-        if self.command_line_mode.is_some() && approval_mode != Some(mode) {
-            self.store.recorder().append(&Event::ApprovalModeSet { mode }).await;
+        if self.session.command_line_mode.is_some() && approval_mode != Some(mode) {
+            effects.push(SessionEffect::record(Event::ApprovalModeSet { mode }));
         }
         if self.reason_against(mode).is_some() {
-            self.leave_unheld_mode().await;
+            effects.extend(self.leave_unheld_mode(info));
         } else if mode != ApprovalMode::Ask {
             let say = phrases::MODE_AGAIN.with("mode", LocalizedText::from(mode.label()));
             let notice = Notice::info(say).with_hint(mode.about()).with_topic(Topic::Resumed);
-            self.notify(notice).await;
+            effects.push(notice.into());
         }
-    }
-
-    /// The plan that the user accepted is carried out in this mode.
-    pub(super) async fn leave_plan_mode(&mut self, mode: ApprovalMode) {
-        self.conversation.is_planning = false;
-        self.set_approval_mode(mode).await;
-    }
-
-    /// What the model is told of the mode with the message of a turn.
-    pub(super) fn mode_note(&mut self) -> &'static str {
-        let plans = self.info.approval == ApprovalMode::Plan;
-        let planned = std::mem::replace(&mut self.conversation.is_planning, plans);
-        match (plans, planned) {
-            (true, _) => include_str!("../../assets/prompts/plan_mode.md").trim_end(),
-            (false, true) => include_str!("../../assets/prompts/plan_mode_off.md").trim_end(),
-            (false, false) => "",
-        }
-    }
-
-    /// The branch, where it is another than the model knows. It follows the message: in the
-    /// system prompt, each switch would change the beginning of every request.
-    pub(super) fn branch_note(&mut self) -> String {
-        let is_small = self.responder.connected.model.prompt_size() == PromptSize::Short;
-        let branch = self.info.branch.clone().filter(|_| !is_small);
-        if branch.is_none() || branch == self.conversation.told_branch {
-            return String::new();
-        }
-        let name = branch.as_deref().map(visible).unwrap_or_default();
-        self.conversation.told_branch = branch;
-        format!("\n\n[Git branch: {name}]")
+        effects
     }
 
     /// Replaces the added folders with those of the resumed session. Each is checked again: it may
     /// have been removed or replaced.
-    pub(super) async fn restore_folders(&mut self, folders: &[String]) {
-        self.security.place.added.truncate(self.command_line_folders);
+    pub(super) fn restore_folders(
+        &mut self,
+        folders: &[String],
+        info: &mut SessionInfo,
+    ) -> Vec<SessionEffect> {
+        self.place.added.truncate(self.session.command_line_folders);
         let mut again = Vec::new();
-        let mut lost = Vec::new();
+        let mut notices = Vec::new();
 
         for text in folders {
             match self.recheck_folder(text) {
-                Ok(folder) if self.security.place.contains(&folder) => {}
+                Ok(folder) if self.place.contains(&folder) => {}
                 Ok(folder) => {
                     again.push(format!("`{text}`"));
-                    self.security.place.added.push(folder);
+                    self.place.added.push(folder);
                 }
-                Err(why) => lost.push(phrases::FOLDER_NOT_AGAIN.with("why", why)),
+                Err(why) => {
+                    notices.push(Notice::warning(phrases::FOLDER_NOT_AGAIN.with("why", why)));
+                }
             }
-        }
-        let added = self.security.place.added.iter();
-        let added: Vec<String> = added.map(|folder| folder.display().to_string()).collect();
-        if self.info.added != added {
-            self.info.added = added;
-            self.send_info().await;
         }
         if !again.is_empty() {
             let say = phrases::FOLDERS_AGAIN.with("paths", again.join(", "));
-            self.notify(Notice::info(say).with_topic(Topic::Resumed)).await;
+            notices.insert(0, Notice::info(say));
         }
-        for say in lost {
-            self.notify(Notice::warning(say).with_topic(Topic::Resumed)).await;
-        }
+        let added = self.place.added.iter();
+        let added: Vec<String> = added.map(|folder| folder.display().to_string()).collect();
+        let has_changed = info.added != added;
+        info.added = added;
+        let notices = notices.into_iter().map(|notice| notice.with_topic(Topic::Resumed).into());
+        has_changed.then_some(SessionEffect::InfoChanged).into_iter().chain(notices).collect()
     }
 
     /// The folder itself was added: the user never saw the link that replaces it now.
     fn recheck_folder(&self, text: &str) -> Result<PathBuf, LocalizedText> {
-        let folder =
-            resolve_added_folder(text, &self.security.place, self.security.world.as_ref())?;
+        let folder = resolve_added_folder(text, &self.place, self.world.as_ref())?;
         if folder.as_os_str() == text {
             return Ok(folder);
         }

@@ -32,9 +32,9 @@ pub(super) async fn handle(session: &mut Session, request: GoalRequest) {
         }
         GoalRequest::Resume => resume(session).await,
         GoalRequest::Set { max_cost: Some(_), .. }
-            if session.responder.connected.model.prices().is_none() =>
+            if session.model.connected.model.prices().is_none() =>
         {
-            let model = session.responder.connected.model.name().to_owned();
+            let model = session.model.connected.model.name().to_owned();
             session.notify(Notice::error(phrases::NO_PRICE.with("model", model))).await;
             session.outbox.send(Event::GoalSet { goal: session.info.goal.clone() }).await;
         }
@@ -164,7 +164,7 @@ async fn follow_verdict(session: &mut Session, goal: &Goal, verdict: GoalVerdict
     match verdict {
         GoalVerdict::Met => {
             let cost = goal.cost(session.info.usage);
-            let say = match session.responder.connected.model.prices() {
+            let say = match session.model.connected.model.prices() {
                 Some(_) => phrases::MET_FOR.with("cost", cost.to_string()),
                 None => phrases::MET.into(),
             };

@@ -7,16 +7,13 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use serde_json::json;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
-use super::hook_runner::{HookNews, HookRunner};
+use super::hook_runner::HookNews;
 use super::state::Session;
-use super::turn_messages::TurnMessage;
 use avocet_config::atomic_file;
 use avocet_core::i18n::{hooks as phrases, mcp_pages};
-use avocet_core::protocol::{Event, Notice, Page};
-use avocet_hooks::{ActiveHooks, HookCall, HookEvent, HookReply, HookSession, transcript};
-use avocet_safety::PolicyContext;
+use avocet_core::protocol::{Event, Notice};
+use avocet_hooks::{HookCall, HookEvent, HookSession, transcript};
 
 /// How long the end of a session waits for its hooks.
 const END_WAIT: Duration = Duration::from_millis(1500);
@@ -27,7 +24,7 @@ impl Session {
         let is_trusted = self.security.place.trusted;
         self.hooks.read_files(is_trusted);
         if self.hooks.tighten(&mut self.security.policy) {
-            self.apply_rules();
+            self.security.publish(&mut self.info);
         }
         if !self.hooks.has_user()
             && !self.hooks.is_told
@@ -50,7 +47,8 @@ impl Session {
         let Some(source) = self.hooks.source.take() else { return };
         let fields = json!({ "source": source, "model": self.info.model });
         let call = HookCall::new(HookEvent::SessionStart, source, fields);
-        let Some(run) = self.run_session_hooks(&call) else { return };
+        let id = self.info.session.clone();
+        let Some(run) = self.hooks.run(&call, id, self.security.context()) else { return };
         let mut outbox = self.outbox.clone();
         let shown = tokio::spawn(async move {
             let reply = run.await;
@@ -65,72 +63,17 @@ impl Session {
     /// Runs the hooks of the session's end, for a short time.
     pub(super) async fn run_end_hooks(&mut self, reason: &str) {
         let call = HookCall::new(HookEvent::SessionEnd, reason, json!({ "reason": reason }));
-        if self.hook_runner().follows(&call) {
+        let id = self.info.session.clone();
+        if self.hooks.runner(id.clone()).follows(&call) {
             write_transcript(self).await;
         }
-        if let Some(run) = self.run_session_hooks(&call)
+        if let Some(run) = self.hooks.run(&call, id, self.security.context())
             && let Ok(reply) = timeout(END_WAIT, run).await
         {
             for notice in reply.notices {
                 self.notify(notice).await;
             }
         }
-    }
-
-    /// Another conversation begins.
-    pub(super) fn restart_hooks(&mut self, source: &'static str) {
-        self.hooks.source = Some(source);
-        self.hooks.start = None;
-    }
-
-    fn run_session_hooks(
-        &self,
-        call: &HookCall,
-    ) -> Option<impl Future<Output = HookReply> + Send + use<>> {
-        let runner = self.hook_runner();
-        let context = PolicyContext {
-            policy: &self.security.policy,
-            place: &self.security.place,
-            world: self.security.world.as_ref(),
-        };
-        let cancel = CancellationToken::new();
-        runner.follows(call).then(|| runner.run(call, context, &cancel))
-    }
-
-    pub(super) fn hook_runner(&self) -> HookRunner {
-        let messages = self.turn_messages.clone();
-        HookRunner {
-            // A closed session needs no report.
-            report: Arc::new(move |news| drop(messages.send(TurnMessage::Hook(news)))),
-            ..self.hooks.runner(self.info.session.clone())
-        }
-    }
-
-    pub(super) fn active_hooks(&self) -> Arc<ActiveHooks> {
-        Arc::clone(&self.hooks.active)
-    }
-
-    /// The user decided about the hooks of a file of the project; `None`: put off.
-    pub(super) async fn decide_about_hooks(&mut self, hash: String, is_allowed: Option<bool>) {
-        let Some(is_allowed) = is_allowed else {
-            self.hooks.put_off.push(hash);
-            return self.run_start_hooks(true);
-        };
-        let Some(access) = &mut self.hooks.access else { return };
-        let saved = access.save_answer(&hash, is_allowed);
-        self.hooks.update_active(self.security.place.trusted);
-        if let Err(why) = saved {
-            self.notify(Notice::warning(mcp_pages::NOT_SAVED.with("why", why))).await;
-        }
-        self.run_start_hooks(true);
-    }
-
-    /// `/hooks`.
-    pub(super) async fn send_hooks_page(&mut self) {
-        self.load_hooks().await;
-        let rows = self.hooks.rows(self.security.place.trusted);
-        let page = Page { title: phrases::TITLE.into(), rows };
-        self.outbox.send(Event::Page(Box::new(page))).await;
     }
 }
 

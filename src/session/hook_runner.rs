@@ -21,6 +21,9 @@ use avocet_tools::{PipedOutput, RunControl, ShellInput, Tool};
 /// What a running start of a session will say.
 pub type StartReply = Shared<BoxFuture<'static, HookReply>>;
 
+/// Gets what becomes of hooks.
+pub type HookReporter = Arc<dyn Fn(HookNews) + Send + Sync>;
+
 /// Runs hooks.
 #[derive(Clone)]
 pub struct HookRunner {
@@ -31,7 +34,7 @@ pub struct HookRunner {
     /// Where the conversation is written before they run.
     pub transcript: Option<PathBuf>,
     /// Gets each that ended.
-    pub report: Arc<dyn Fn(HookNews) + Send + Sync>,
+    pub report: HookReporter,
     /// What the start of the session says, until a turn sends it to the model.
     pub start: Option<StartReply>,
     /// What ends the turn: that of a subagent has another name.

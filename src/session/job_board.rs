@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use super::job::{Job, JobAnswer, JobMessage, JobUpdate, KeptJobs, ModelJobs, NewJob};
 use super::recall_tool::pages;
 use super::running_step::{RunningStep, StepProgress};
+use super::session_effects::SessionEffect;
 use super::subagent_list::Subagents;
 use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{Lang, LocalizedText, exec as exec_words, session as phrases};
@@ -84,13 +85,13 @@ impl JobBoard {
         self.last_id
     }
 
-    /// The notices of a change; `None` where nothing changed.
+    /// Nothing where nothing changed.
     pub async fn handle_message(
         &mut self,
         message: JobMessage,
         redactor: &Arc<Redactor>,
-    ) -> Option<Vec<Notice>> {
-        match message {
+    ) -> Vec<SessionEffect> {
+        let notices = match message {
             JobMessage::Started(job) => self.start(*job, Arc::clone(redactor)).then(Vec::new),
             JobMessage::Updated { id, update } => {
                 self.update(id, update).map(|notice| notice.into_iter().collect())
@@ -104,7 +105,10 @@ impl JobBoard {
                 let _ = reply.send(self.answer(task).await);
                 None
             }
-        }
+        };
+        let Some(notices) = notices else { return Vec::new() };
+        let notices = notices.into_iter().map(Into::into);
+        std::iter::once(SessionEffect::InfoChanged).chain(notices).collect()
     }
 
     /// False where too many run: the step goes back.

@@ -1,6 +1,6 @@
 //! What users ask of the jobs of a session, and what they are shown of them.
 
-use super::job::{JobMessage, output_path};
+use super::job::output_path;
 use super::job_board::read_file;
 use super::recall_tool::pages;
 use super::state::Session;
@@ -8,15 +8,6 @@ use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::{Event, JobRequest, Notice, Page, PageRow};
 
 impl Session {
-    pub(super) async fn handle_job_message(&mut self, message: JobMessage) {
-        let told = self.jobs.handle_message(message, &self.security.redactor).await;
-        let Some(notices) = told else { return };
-        self.send_info().await;
-        for notice in notices {
-            self.notify(notice).await;
-        }
-    }
-
     pub(super) async fn handle_job(&mut self, job: JobRequest) {
         match job {
             JobRequest::Background => {
@@ -26,12 +17,14 @@ impl Session {
             }
             JobRequest::List => {
                 let rows = self.jobs.rows();
-                self.send_page(phrases::JOBS.into(), rows).await;
+                let page = Page { title: phrases::JOBS.into(), rows };
+                self.outbox.send(Event::Page(Box::new(page))).await;
             }
             JobRequest::Show { id, page } => match self.jobs.output(id).await {
                 Ok(output) => {
                     let title = phrases::JOB_OUTPUT.with("id", id);
-                    self.send_output_page(title, &output, page, &format!("/jobs {id}")).await;
+                    let page = output_page(title, &output, page, &format!("/jobs {id}"));
+                    self.outbox.send(page).await;
                 }
                 Err(why) => self.notify(Notice::error(why)).await,
             },
@@ -58,15 +51,16 @@ impl Session {
         };
         let output = match saved {
             Some(output) => Ok(output),
-            None => self.part(&id).await,
+            None => self.store.part(&id, self.conversation.record(), &self.security.redactor).await,
         };
         match output {
             Ok(output) => {
                 let title = phrases::STEP_OUTPUT.with("step", id);
-                self.send_output_page(title, &output, page, &format!("/output {step}")).await;
+                let page = output_page(title, &output, page, &format!("/output {step}"));
+                self.outbox.send(page).await;
             }
             Err(_) => {
-                let hint = match self.step_numbers().await {
+                let hint = match self.store.step_numbers(self.conversation.record()).await {
                     Some((from, to)) => phrases::STEP_NUMBERS.with("from", from).with("to", to),
                     None => phrases::NO_STEPS.into(),
                 };
@@ -75,33 +69,24 @@ impl Session {
             }
         }
     }
+}
 
-    async fn send_output_page(
-        &mut self,
-        text: LocalizedText,
-        output: &str,
-        page: Option<usize>,
-        command: &str,
-    ) {
-        let pages = pages(output);
-        let number = page.unwrap_or(pages.len()).clamp(1, pages.len());
-        let shown = pages.get(number - 1).copied().unwrap_or_default();
-        let mut rows: Vec<PageRow> = shown.lines().map(PageRow::line).collect();
-        if rows.is_empty() {
-            rows.push(PageRow::line(phrases::OUTPUT_EMPTY));
-        }
-        if let Some(missing) = page.filter(|page| *page > pages.len()) {
-            let say = phrases::OUTPUT_NO_PAGE.with("n", missing).with("of", pages.len());
-            rows.push(PageRow::line(say));
-        }
-        if pages.len() > 1 {
-            let say = phrases::OUTPUT_PAGE.with("n", number).with("of", pages.len());
-            rows.push(PageRow::line(say.with("command", command)));
-        }
-        self.send_page(text, rows).await;
+/// A page of an output, the last one unless another is named.
+fn output_page(title: LocalizedText, output: &str, page: Option<usize>, command: &str) -> Event {
+    let pages = pages(output);
+    let number = page.unwrap_or(pages.len()).clamp(1, pages.len());
+    let shown = pages.get(number - 1).copied().unwrap_or_default();
+    let mut rows: Vec<PageRow> = shown.lines().map(PageRow::line).collect();
+    if rows.is_empty() {
+        rows.push(PageRow::line(phrases::OUTPUT_EMPTY));
     }
-
-    async fn send_page(&mut self, text: LocalizedText, rows: Vec<PageRow>) {
-        self.outbox.send(Event::Page(Box::new(Page { title: text, rows }))).await;
+    if let Some(missing) = page.filter(|page| *page > pages.len()) {
+        let say = phrases::OUTPUT_NO_PAGE.with("n", missing).with("of", pages.len());
+        rows.push(PageRow::line(say));
     }
+    if pages.len() > 1 {
+        let say = phrases::OUTPUT_PAGE.with("n", number).with("of", pages.len());
+        rows.push(PageRow::line(say.with("command", command)));
+    }
+    Event::Page(Box::new(Page { title, rows }))
 }

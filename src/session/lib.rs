@@ -62,7 +62,8 @@ mod mcp_schemas;
 pub mod mcp_servers;
 mod mcp_tool;
 mod memory;
-mod model_choice;
+mod message_queue;
+mod model_selection;
 mod offered_tools;
 mod pages;
 pub mod permissions;
@@ -85,6 +86,7 @@ pub mod script_host;
 pub mod script_places;
 mod script_tool;
 pub mod script_turn;
+mod session_effects;
 pub mod session_hooks;
 pub mod settings;
 mod settings_takeover;
@@ -171,10 +173,6 @@ pub struct SessionConfig {
     pub settings: Option<Box<dyn settings::SettingsAccess>>,
     /// Files with the user's own instructions.
     pub user_notes: Vec<std::path::PathBuf>,
-    /// The mode that the command line named: it counts, and not that of a resumed session.
-    pub command_line_mode: Option<avocet_core::protocol::ApprovalMode>,
-    /// The mode that the user's settings name for sessions here.
-    pub mode_of_settings: avocet_core::protocol::ApprovalMode,
     /// Where the session is saved.
     pub persistence: persistence::Persistence,
     /// Commands, skills and bots; read once the session is open.
@@ -197,13 +195,13 @@ pub struct ModelAccess {
     pub effort: Option<Effort>,
     /// Searches for models nearby, once, after the session has opened.
     pub discover: Option<BoxFuture<'static, Vec<FoundModelServer>>>,
+    /// Connects to another model, as named by `/model` or `/mode`.
+    pub connect: Connect,
     pub callbacks: Callbacks,
 }
 
 /// Actions that the session calls and `app` provides.
 pub struct Callbacks {
-    /// Connects to another model, as named by `/model` or `/mode`.
-    pub connect: Connect,
     /// Collects the facts that `/doctor` shows.
     pub doctor: Doctor,
     /// Describes the chat platforms for `/platforms`.
@@ -295,8 +293,7 @@ pub struct Security {
     pub redactor: Arc<Redactor>,
     /// Saves a rule for this folder or forgets it; an error says why it could not.
     pub keep_rule: KeepRule,
-    /// The allowing rules that end with the session.
-    pub session_rules: Vec<PolicyRule>,
+    pub session: permissions::SessionPolicy,
     pub trust: trust::TrustPrompt,
 }
 

@@ -1,7 +1,6 @@
 //! Reads the definitions of MCP servers after a session opened, starts the servers, follows their
 //! events, and passes calls on.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
@@ -9,57 +8,47 @@ use tokio::time::timeout_at;
 
 use super::mcp_page;
 use super::mcp_sampling;
-use super::mcp_schemas::offered_schemas;
 use super::mcp_servers::{
-    DefinitionState, McpServerState, ServerNews, ServerQuestion, SessionServer, folders_of,
+    DefinitionState, McpServerState, McpServers, ServerNews, ServerQuestion, SessionServer,
+    folders_of,
 };
-use super::mcp_tool::McpTool;
+use super::session_effects::SessionEffect;
 use super::state::Session;
-use super::user_input::UserInput;
 use avocet_core::i18n::{Localize, mcp_pages as phrases};
-use avocet_core::protocol::{Event, McpAction, Notice, Page, Provider};
+use avocet_core::protocol::{Event, McpAction, Notice, Page};
 use avocet_mcp::{McpEvent, McpRequest, McpServer, ServerDefinitions};
-use avocet_tools::Toolbox;
+use avocet_safety::Workspace;
 
 /// The first turn of a session without a screen waits so long for servers that start.
-const START_WAIT: Duration = Duration::from_secs(10);
+pub(super) const START_WAIT: Duration = Duration::from_secs(10);
 /// The same for a message that is a prompt of one.
-const NAMED_START_WAIT: Duration = Duration::from_secs(40);
+pub(super) const NAMED_START_WAIT: Duration = Duration::from_secs(40);
 
-impl Session {
+impl McpServers {
     /// Reads the definitions after the start, or again.
-    pub(super) fn load_servers(&mut self) {
-        let Some(access) = &self.servers.access else { return };
-        let reader = access.reader(self.security.place.trusted);
-        let read = self.servers.channels.read.clone();
-        self.servers.definitions = DefinitionState::Reading;
+    pub(super) fn load(&mut self, trusted: bool) {
+        let Some(access) = &self.access else { return };
+        let reader = access.reader(trusted);
+        let read = self.channels.read.clone();
+        self.definitions = DefinitionState::Reading;
         tokio::task::spawn_blocking(move || read.send(reader()));
     }
 
     /// The start is over.
-    pub(super) fn load_servers_at_start(&mut self) {
-        if self.servers.definitions == DefinitionState::Unread {
-            self.load_servers();
-        }
-    }
-
-    /// A turn that no other will follow begins with the tools of servers, if they start in time.
-    pub(super) async fn wait_for_servers(&mut self, input: &UserInput) {
-        let is_named = matches!(input, UserInput::Prompt(prompt) if prompt.is_of_server());
-        wait_for_starts(self, if is_named { NAMED_START_WAIT } else { START_WAIT }).await;
-    }
-
-    pub(super) async fn handle_server_news(&mut self, news: ServerNews) {
-        match news {
-            ServerNews::Read(definitions) => Box::pin(self.set_definitions(definitions)).await,
-            ServerNews::Event(name, event) => Box::pin(self.handle_server_event(name, event)).await,
+    pub(super) fn load_at_start(&mut self, trusted: bool) {
+        if self.definitions == DefinitionState::Unread {
+            self.load(trusted);
         }
     }
 
     /// Starts what is new, ends what is gone or changed, and leaves the rest as it is.
-    async fn set_definitions(&mut self, definitions: ServerDefinitions) {
-        self.servers.definitions = DefinitionState::Read;
-        let mut before = std::mem::take(&mut self.servers.servers);
+    async fn set_definitions(
+        &mut self,
+        definitions: ServerDefinitions,
+        place: &Workspace,
+    ) -> Vec<SessionEffect> {
+        self.definitions = DefinitionState::Read;
+        let mut before = std::mem::take(&mut self.servers);
         for definition in definitions.servers {
             let same = before.iter().position(|server| server.definition == definition);
             let server = same.map(|at| before.remove(at)).unwrap_or(SessionServer {
@@ -67,54 +56,51 @@ impl Session {
                 state: McpServerState::Off,
                 running: None,
             });
-            self.servers.servers.push(server);
+            self.servers.push(server);
         }
         let gone = before.into_iter().filter_map(|server| server.running);
         join_all(gone.map(McpServer::stop)).await;
-        for at in 0..self.servers.servers.len() {
-            if self.servers.servers.get(at).is_some_and(|server| server.running.is_none()) {
-                self.servers.start(at, &self.security.place);
+        let mut effects: Vec<SessionEffect> = Vec::new();
+        for at in 0..self.servers.len() {
+            if self.servers.get(at).is_some_and(|server| server.running.is_none()) {
+                self.start(at, place);
             }
-            if let Some(notice) = self.servers.servers.get(at).and_then(SessionServer::fault) {
-                self.notify(notice).await;
-            }
+            let fault = self.servers.get(at).and_then(SessionServer::fault);
+            effects.extend(fault.map(Into::into));
         }
-        for fault in
-            definitions.diagnostics.iter().filter(|fault| !self.servers.faults.contains(fault))
-        {
-            self.outbox.send(Event::Notice(Notice::warning(fault.localized()))).await;
-        }
-        self.servers.faults = definitions.diagnostics;
-        self.servers.remarks = definitions.remarks;
-        self.publish_server_tools().await;
-        self.tell_unanswered().await;
-        self.ask_about_server().await;
+        let faults = definitions.diagnostics.iter().filter(|fault| !self.faults.contains(fault));
+        effects.extend(faults.map(|fault| Notice::warning(fault.localized()).into()));
+        self.faults = definitions.diagnostics;
+        self.remarks = definitions.remarks;
+        effects.extend(self.update_catalog());
+        effects.extend(self.unanswered_notice().map(Into::into));
+        effects
     }
 
-    async fn handle_server_event(&mut self, name: String, event: McpEvent) {
-        let Some(server) = self.servers.find(&name).filter(|server| server.running.is_some())
-        else {
-            return;
+    fn handle_event(&mut self, name: String, event: McpEvent) -> Vec<SessionEffect> {
+        let Some(server) = self.find(&name).filter(|server| server.running.is_some()) else {
+            return Vec::new();
         };
         match event {
             McpEvent::Started(facts) | McpEvent::Changed(facts) => {
                 server.state = McpServerState::Running(facts);
-                self.publish_server_tools().await;
+                return self.update_catalog();
             }
             McpEvent::Failed { error, retry_after } => {
                 let is_told = matches!(server.state, McpServerState::Failed { .. });
                 let again_at = retry_after.map(|after| Instant::now() + after);
                 let why = error.localized();
                 server.state = McpServerState::Failed { error, again_at };
-                self.servers.drop_calls(&name);
-                self.publish_server_tools().await;
+                self.drop_calls(&name);
+                let mut effects = self.update_catalog();
                 if !is_told {
                     let say = phrases::FAILED_NOTICE.with("name", name).with("why", why);
-                    self.notify(Notice::warning(say)).await;
+                    effects.push(Notice::warning(say).into());
                 }
+                return effects;
             }
             McpEvent::Progress { id, done, total, text } => {
-                if let Some(call) = self.servers.calls.get(&id) {
+                if let Some(call) = self.calls.get(&id) {
                     let share = total.filter(|total| *total > 0.0).map(|total| done / total);
                     let percent = share.map(|share| format!("{:.0}% ", share * 100.0));
                     let line = format!("{}{text}\n", percent.unwrap_or_default());
@@ -123,130 +109,137 @@ impl Session {
                 }
             }
             McpEvent::Answered { id, result } => {
-                if let Some(call) = self.servers.calls.remove(&id) {
+                if let Some(call) = self.calls.remove(&id) {
                     // The same.
                     let _ = call.reply.send(result);
                 }
             }
             McpEvent::Logged(line) => tracing::info!(server = name, line, "MCP server"),
             McpEvent::Asked(question) => {
-                self.servers.waiting.push_back(ServerQuestion::Asked(name, question));
-                self.ask_for_server().await;
+                self.waiting.push_back(ServerQuestion::Asked(name, question));
+                return vec![SessionEffect::QuestionWaits];
             }
-            McpEvent::Sampled(request) => mcp_sampling::answer(self, &name, request),
+            // The session asks its model.
+            McpEvent::Sampled(_) => {}
             McpEvent::Withdrawn(id) => {
                 let is_it = |server_question: &ServerQuestion| matches!(server_question, ServerQuestion::Asked(of, question) if *of == name && question.id == id);
-                self.servers.waiting.retain(|waits| !is_it(waits));
-                if let Some((ask, _)) = self.servers.question.take_if(|(_, open)| is_it(open)) {
-                    self.outbox.send(Event::QuestionClosed { ask }).await;
-                    self.ask_for_server().await;
+                self.waiting.retain(|waits| !is_it(waits));
+                if let Some((ask, _)) = self.question.take_if(|(_, open)| is_it(open)) {
+                    let closed = Event::QuestionClosed { ask };
+                    return vec![closed.into(), SessionEffect::QuestionWaits];
                 }
             }
         }
-    }
-
-    /// The tools that later turns have, and the prompts and resources that the user has.
-    async fn publish_server_tools(&mut self) {
-        let offers = Arc::clone(&self.servers.offers);
-        self.servers.update_catalog();
-        if self.servers.offers != offers {
-            self.publish_extensions().await;
-        }
-        let tools = self.toolbox().tool_infos();
-        if tools != self.info.tools {
-            self.info.tools = tools;
-            self.send_info().await;
-        }
+        Vec::new()
     }
 
     /// No user can be asked about servers of the project.
-    async fn tell_unanswered(&mut self) {
-        let has_user = self.servers.has_user();
-        let waits = self.servers.servers.iter();
+    fn unanswered_notice(&self) -> Option<Notice> {
+        let waits = self.servers.iter();
         let waits = waits.filter(|server| matches!(server.state, McpServerState::Unanswered));
         let names: Vec<&str> = waits.map(|server| server.definition.name.as_str()).collect();
-        if !has_user && !names.is_empty() {
-            let say = phrases::NOT_ASKED.with("names", names.join(", "));
-            self.notify(Notice::warning(say).with_hint(phrases::NOT_ASKED_HINT)).await;
-        }
+        let say = phrases::NOT_ASKED.with("names", names.join(", "));
+        (!self.has_user() && !names.is_empty())
+            .then(|| Notice::warning(say).with_hint(phrases::NOT_ASKED_HINT))
     }
 
     /// The user added a folder.
-    pub(super) fn tell_servers_of_folders(&self) {
-        let folders = folders_of(&self.security.place);
-        for running in self.servers.servers.iter().filter_map(|server| server.running.as_ref()) {
+    pub(super) fn set_folders(&self, place: &Workspace) {
+        let folders = folders_of(place);
+        for running in self.servers.iter().filter_map(|server| server.running.as_ref()) {
             // One that has too many requests asks for them later.
             let _ = running.send(McpRequest::SetFolders(folders.clone()));
         }
     }
 
-    /// `/mcp`.
-    pub(super) async fn handle_mcp(&mut self, action: McpAction) {
-        let (name, is_on) = match action {
-            McpAction::Show => return self.send_servers_page().await,
-            McpAction::Reload => {
-                self.load_servers();
-                return self.notify(Notice::info(phrases::RELOADED)).await;
-            }
-            McpAction::Restart { server } | McpAction::On { server } => (server, true),
-            McpAction::Off { server } => (server, false),
+    /// Starts a server again, or ends it.
+    async fn switch(
+        &mut self,
+        name: &str,
+        is_on: bool,
+        place: &Workspace,
+    ) -> Result<Vec<SessionEffect>, Notice> {
+        let Some(at) = self.servers.iter().position(|server| server.definition.name == name) else {
+            return Err(Notice::error(phrases::UNKNOWN.with("name", name)));
         };
-        let servers = &mut self.servers.servers;
-        let Some(at) = servers.iter().position(|server| server.definition.name == name) else {
-            return self.notify(Notice::error(phrases::UNKNOWN.with("name", name))).await;
-        };
-        let server = &mut servers[at];
+        let server = &mut self.servers[at];
+        server.state = McpServerState::Off;
+        server.definition.is_enabled |= is_on;
         if let Some(running) = server.running.take() {
             running.stop().await;
         }
-        self.servers.drop_calls(&name);
-        self.servers.servers[at].state = McpServerState::Off;
+        self.drop_calls(name);
         if is_on {
-            self.servers.servers[at].definition.is_enabled = true;
-            self.servers.start(at, &self.security.place);
+            self.start(at, place);
         }
-        self.publish_server_tools().await;
-        self.send_servers_page().await;
-        self.ask_about_server().await;
+        Ok(self.update_catalog())
+    }
+}
+
+impl Session {
+    pub(super) async fn handle_server_news(&mut self, news: ServerNews) {
+        match news {
+            ServerNews::Read(definitions) => {
+                let effects = self.servers.set_definitions(definitions, &self.security.place).await;
+                Box::pin(self.follow(effects)).await;
+                self.ask_about_server().await;
+            }
+            ServerNews::Event(name, McpEvent::Sampled(request)) => {
+                mcp_sampling::answer(self, &name, request);
+            }
+            ServerNews::Event(name, event) => {
+                let effects = self.servers.handle_event(name, event);
+                Box::pin(self.follow(effects)).await;
+            }
+        }
+    }
+
+    /// `/mcp`.
+    pub(super) async fn handle_mcp(&mut self, action: McpAction) {
+        let place = &self.security.place;
+        let switched = match action {
+            McpAction::Show => return self.send_servers_page().await,
+            McpAction::Reload => {
+                self.servers.load(place.trusted);
+                return self.notify(Notice::info(phrases::RELOADED)).await;
+            }
+            McpAction::Restart { server } | McpAction::On { server } => {
+                self.servers.switch(&server, true, place).await
+            }
+            McpAction::Off { server } => self.servers.switch(&server, false, place).await,
+        };
+        match switched {
+            Err(notice) => self.notify(notice).await,
+            Ok(effects) => {
+                self.follow(effects).await;
+                self.send_servers_page().await;
+                self.ask_about_server().await;
+            }
+        }
     }
 
     async fn send_servers_page(&mut self) {
-        wait_for_starts(self, START_WAIT).await;
+        self.wait_for_servers(START_WAIT).await;
         let rows = mcp_page::rows(&self.servers);
         let page = Page { title: phrases::TITLE.into(), rows };
         self.outbox.send(Event::Page(Box::new(page))).await;
     }
 
-    /// The tools of a turn with those of servers; the guide has its own way.
-    pub(super) fn with_server_tools(&self, tools: Toolbox) -> Toolbox {
-        let catalog = &self.servers.catalog;
-        let is_guide = self.responder.connected.provider == Provider::Guide;
-        if is_guide || catalog.tools().is_empty() {
-            return tools;
+    /// A turn that no other will follow begins with the tools of servers, if they start in time. With
+    /// a user, who sees them start, nothing waits.
+    pub(super) async fn wait_for_servers(&mut self, patience: Duration) {
+        let has_access = self.servers.access.is_some();
+        if !has_access || self.servers.has_user() || !self.servers.is_starting() {
+            return;
         }
-        let tool = McpTool {
-            catalog: Arc::clone(catalog),
-            session: self.turn_messages.clone(),
-            next_call: Arc::clone(&self.servers.next_call),
-            redactor: Arc::clone(&self.security.redactor),
-        };
-        tools.with_tool(Arc::new(tool)).with_server_tools(offered_schemas(catalog))
-    }
-}
-
-/// Waits without a user, who would see the servers start.
-async fn wait_for_starts(session: &mut Session, patience: Duration) {
-    let has_access = session.servers.access.is_some();
-    if !has_access || session.servers.has_user() || !session.servers.is_starting() {
-        return;
-    }
-    session.load_servers_at_start();
-    // What is late comes with a later turn.
-    let end = tokio::time::Instant::now() + patience;
-    while let Ok(news) = timeout_at(end, session.servers.next()).await {
-        session.handle_server_news(news).await;
-        if !session.servers.is_starting() {
-            break;
+        self.servers.load_at_start(self.security.place.trusted);
+        // What is late comes with a later turn.
+        let end = tokio::time::Instant::now() + patience;
+        while let Ok(news) = timeout_at(end, self.servers.next()).await {
+            self.handle_server_news(news).await;
+            if !self.servers.is_starting() {
+                break;
+            }
         }
     }
 }

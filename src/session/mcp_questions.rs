@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::goal;
-use super::mcp_servers::{McpServerState, McpServers, ServerQuestion};
+use super::mcp_servers::{McpServerState, ServerQuestion};
 use super::state::Session;
 use avocet_core::i18n::{
     Lang, Phrase, goal as goal_phrases, hooks as hook_phrases, mcp_pages as phrases,
     safety as safety_phrases,
 };
-use avocet_core::protocol::{Ask, AskId, Decision, Event, GoalRequest, Notice, Question};
+use avocet_core::protocol::{Ask, AskId, Decision, Event, GoalRequest, Question};
 use avocet_hooks::HookFile;
 use avocet_mcp::{McpQuestion, McpRequest, ServerDefinition, ServerTransport};
 use avocet_safety::Limit;
@@ -21,7 +21,8 @@ const YES: usize = 0;
 impl Session {
     /// Asks about the next server of the project, while nothing else is asked.
     pub(super) async fn ask_about_server(&mut self) {
-        if !self.has_user_to_ask() || !self.is_idle() || self.open_question().is_some() {
+        let has_user = self.servers.has_user() || self.hooks.has_user();
+        if !has_user || self.is_busy() {
             return;
         }
         let mut waits = self.servers.servers.iter();
@@ -35,10 +36,6 @@ impl Session {
         };
         self.servers.waiting.push_back(question);
         self.ask_for_server().await;
-    }
-
-    fn has_user_to_ask(&self) -> bool {
-        self.servers.has_user() || self.hooks.has_user()
     }
 
     /// Asks what waits next, while nothing else is asked.
@@ -86,10 +83,19 @@ impl Session {
         };
         self.outbox.send(Event::QuestionClosed { ask }).await;
         match question {
-            ServerQuestion::Start(name) => self.start_as_decided(&name, decision).await,
-            ServerQuestion::Asked(name, question) => self.answer_server(&name, question, decision),
+            ServerQuestion::Start(name) => {
+                let place = &self.security.place;
+                let notice = self.servers.start_as_decided(&name, yes_or_no(decision), place);
+                self.follow(notice.map(Into::into).into_iter().collect()).await;
+            }
+            ServerQuestion::Asked(name, question) => {
+                self.servers.answer(&name, server_answer(question, decision));
+            }
             ServerQuestion::Hooks(hash) => {
-                self.decide_about_hooks(hash, yes_or_no(decision)).await;
+                let trusted = self.security.place.trusted;
+                let notice = self.hooks.decide(hash, yes_or_no(decision), trusted);
+                self.follow(notice.map(Into::into).into_iter().collect()).await;
+                self.run_start_hooks(true);
             }
             ServerQuestion::Goal if yes_or_no(decision) == Some(true) => {
                 goal::handle(self, GoalRequest::Resume).await;
@@ -100,39 +106,19 @@ impl Session {
         self.ask_about_server().await;
         true
     }
+}
 
-    async fn start_as_decided(&mut self, name: &str, decision: &Decision) {
-        let is_allowed = yes_or_no(decision);
-        let McpServers { servers, access, .. } = &mut self.servers;
-        let at = servers.iter().position(|server| server.definition.name == name);
-        let (Some(at), Some(access)) = (at, access) else { return };
-        let server = &mut servers[at];
-        // A question that was put off comes back with the next session.
-        server.state = McpServerState::Declined;
-        let Some(is_allowed) = is_allowed else { return };
-        let saved = access.save_answer(&server.definition, is_allowed);
-        self.servers.start(at, &self.security.place);
-        if let Err(why) = saved {
-            self.notify(Notice::warning(phrases::NOT_SAVED.with("why", why))).await;
+/// The answer to what a server asked.
+fn server_answer(question: McpQuestion, decision: &Decision) -> McpRequest {
+    let values = match decision {
+        Decision::Fill { values } => {
+            let names = question.fields.into_iter().map(|field| field.name);
+            Some(names.zip(values.iter().cloned()).collect())
         }
-    }
-
-    /// Sends the answer to what a server asked.
-    fn answer_server(&mut self, name: &str, question: McpQuestion, decision: &Decision) {
-        let values = match decision {
-            Decision::Fill { values } => {
-                let names = question.fields.into_iter().map(|field| field.name);
-                Some(names.zip(values.iter().cloned()).collect())
-            }
-            Decision::Choose { index: YES } => Some(BTreeMap::new()),
-            _ => None,
-        };
-        let answer = McpRequest::Answer { question: question.id, values };
-        if let Some(running) = self.servers.find(name).and_then(|server| server.running.as_ref()) {
-            // One that has too many requests gets no answer.
-            let _ = running.send(answer);
-        }
-    }
+        Decision::Choose { index: YES } => Some(BTreeMap::new()),
+        _ => None,
+    };
+    McpRequest::Answer { question: question.id, values }
 }
 
 /// `None`: it is put off.

@@ -18,7 +18,7 @@ const MAX_LENGTH: usize = 64 * 1024;
 /// Asks the model of the session on a task of its own, and says what that used.
 pub(super) fn answer(session: &mut Session, name: &str, request: SamplingRequest) {
     let limit = session.budget().stop_reason(Usage::default());
-    let connected = &session.responder.connected;
+    let connected = &session.model.connected;
     let model = (connected.provider != Provider::Guide).then(|| Arc::clone(&connected.model));
     let redactor = Arc::clone(&session.security.redactor);
     let mut outbox = session.outbox.clone();

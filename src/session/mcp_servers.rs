@@ -12,15 +12,23 @@ use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::oneshot;
 
 use super::event_sink::Outbox;
+use super::mcp_schemas::offered_schemas;
+use super::mcp_tool::McpTool;
+use super::session_effects::SessionEffect;
+use super::turn_messages::TurnMessage;
 use avocet_config::key_store::KeyStore;
 use avocet_core::i18n::{Localize, LocalizedText, mcp_pages as phrases};
-use avocet_core::protocol::{ArgumentValues, AskId, Event, Notice, TypedArgument};
+use avocet_core::protocol::{
+    ArgumentValues, AskId, Event, Notice, ServerPromptCall, TypedArgument,
+};
 use avocet_mcp::{
     DefinitionDiagnostic, McpCallId, McpError, McpEvent, McpQuestion, McpReply, McpRequest,
     McpServer, McpServerFacts, ServerDefinition, ServerDefinitions, ServerLaunch, ServerOffers,
     ServerStarter, ToolCatalog, start_server,
 };
 use avocet_safety::Workspace;
+use avocet_safety::redact::Redactor;
+use avocet_tools::Toolbox;
 
 /// The most events of servers that wait for the session.
 const EVENT_CAPACITY: usize = 256;
@@ -209,7 +217,14 @@ impl McpServers {
             || self.servers.iter().any(|server| matches!(server.state, McpServerState::Starting))
     }
 
-    pub(super) fn update_catalog(&mut self) {
+    /// One that starts may offer it by the time the turn begins.
+    pub(super) fn may_offer_prompt(&self, name: &str) -> bool {
+        let waits = self.access.is_some() && self.is_starting();
+        self.offers.prompt(name).is_some() || waits && ServerPromptCall::is_name(name)
+    }
+
+    /// The tools that later turns have, and the prompts and resources that the user has.
+    pub(super) fn update_catalog(&mut self) -> Vec<SessionEffect> {
         let running = self.servers.iter().filter_map(|server| match &server.state {
             McpServerState::Running(facts) => Some((server.definition.name.as_str(), facts)),
             _ => None,
@@ -218,7 +233,54 @@ impl McpServers {
             .clone()
             .map(|(name, facts)| (name, facts.tools.as_slice(), facts.resources.as_slice()));
         self.catalog = Arc::new(ToolCatalog::new(tools));
-        self.offers = Arc::new(ServerOffers::new(running));
+        let offers = Arc::new(ServerOffers::new(running));
+        let before = std::mem::replace(&mut self.offers, offers);
+        let changed = (self.offers != before).then_some(SessionEffect::OffersChanged);
+        changed.into_iter().chain([SessionEffect::ToolsChanged]).collect()
+    }
+
+    /// The tools of a turn with those of servers.
+    pub(super) fn add_tools(
+        &self,
+        tools: Toolbox,
+        messages: &UnboundedSender<TurnMessage>,
+        redactor: &Arc<Redactor>,
+    ) -> Toolbox {
+        if self.catalog.tools().is_empty() {
+            return tools;
+        }
+        let tool = McpTool {
+            catalog: Arc::clone(&self.catalog),
+            session: messages.clone(),
+            next_call: Arc::clone(&self.next_call),
+            redactor: Arc::clone(redactor),
+        };
+        tools.with_tool(Arc::new(tool)).with_server_tools(offered_schemas(&self.catalog))
+    }
+
+    /// Starts a server or not, as the user decided. Without a decision the question comes back with
+    /// the next session.
+    pub(super) fn start_as_decided(
+        &mut self,
+        name: &str,
+        is_allowed: Option<bool>,
+        place: &Workspace,
+    ) -> Option<Notice> {
+        let at = self.servers.iter().position(|server| server.definition.name == name)?;
+        let access = self.access.as_mut()?;
+        let server = &mut self.servers[at];
+        server.state = McpServerState::Declined;
+        let saved = access.save_answer(&server.definition, is_allowed?);
+        self.start(at, place);
+        saved.err().map(|why| Notice::warning(phrases::NOT_SAVED.with("why", why)))
+    }
+
+    /// Sends the answer to what a server asked.
+    pub(super) fn answer(&mut self, name: &str, answer: McpRequest) {
+        if let Some(running) = self.find(name).and_then(|server| server.running.as_ref()) {
+            // One that has too many requests gets no answer.
+            let _ = running.send(answer);
+        }
     }
 
     /// Starts a server, unless it is off or waits for an answer.

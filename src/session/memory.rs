@@ -1,49 +1,105 @@
-//! `/memory`: the instructions that are sent, and notes that the user adds to them.
+//! The instructions that are sent, of the project and of the user: reads them, shows them
+//! (`/memory`), and adds notes to them.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::state::Session;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::Security;
+use super::session_effects::SessionEffect;
+use super::turn_conversation::{InstructionsCheck, spawn_instructions_check};
+use super::turn_messages::TurnMessage;
 use avocet_config::diagnostic::io_reason;
-use avocet_config::project_instructions::{LOCAL, NAMES};
+use avocet_config::project_instructions::{InstructionSources, LOCAL, NAMES, ProjectInstructions};
 use avocet_core::i18n::session as phrases;
 use avocet_core::private_dir::private_folder;
-use avocet_core::protocol::{Event, NotePlace, Notice, Page, PageRow};
+use avocet_core::protocol::{NotePlace, Notice, Page, PageRow, SessionInfo};
 
-impl Session {
-    pub(super) async fn show_memory(&mut self) {
+/// The instructions of a session.
+pub struct SessionInstructions {
+    /// As they were read last.
+    pub current: Arc<ProjectInstructions>,
+    /// The user's own, the first of which takes new notes.
+    pub user_notes: Vec<PathBuf>,
+}
+
+impl SessionInstructions {
+    /// None is read yet.
+    pub fn new(user_notes: Vec<PathBuf>) -> SessionInstructions {
+        SessionInstructions { current: Arc::default(), user_notes }
+    }
+
+    /// Reads the current ones, once the session is open.
+    pub fn load(&self, security: &Security, messages: UnboundedSender<TurnMessage>) {
+        if let Some(looking) = self.check(security) {
+            tokio::spawn(async move {
+                if let Ok(Some(found)) = looking.await {
+                    let _ = messages.send(TurnMessage::InstructionsRead(found));
+                }
+            });
+        }
+    }
+
+    /// Starts a check for changes; none if there can be none.
+    pub fn check(&self, security: &Security) -> Option<InstructionsCheck> {
+        let trusted = security.place.trusted;
+        let user = self.user_notes.clone();
+        let folder = security.place.cwd.clone();
+        (trusted || !user.is_empty()).then(|| {
+            let worked_in = self.current.worked_in.clone();
+            let sources = InstructionSources { folder, trusted, user, worked_in };
+            spawn_instructions_check(sources, &self.current, &security.redactor)
+        })
+    }
+
+    pub fn set(
+        &mut self,
+        instructions: Arc<ProjectInstructions>,
+        info: &mut SessionInfo,
+    ) -> Vec<SessionEffect> {
+        if instructions.is_older_than(&self.current) {
+            return Vec::new();
+        }
+        info.notes.clone_from(&instructions.notes.files);
+        let before = std::mem::replace(&mut self.current, instructions);
+        let notices = self.current.notices.iter();
+        let notices = notices.filter(|notice| !before.notices.contains(notice)).cloned();
+        std::iter::once(SessionEffect::InfoChanged).chain(notices.map(Into::into)).collect()
+    }
+
+    /// `/memory`.
+    pub fn page(&self, info: &SessionInfo, folder: &Path) -> Page {
         let mut rows: Vec<PageRow> =
-            self.info.notes.iter().map(|note| PageRow::line(note.localized())).collect();
+            info.notes.iter().map(|note| PageRow::line(note.localized())).collect();
         if rows.is_empty() {
             rows.push(PageRow::line(phrases::MEMORY_NONE));
         }
         rows.push(PageRow::heading(phrases::MEMORY_PLACES));
         for place in NotePlace::ALL {
-            if let Some(path) = self.note_path(place) {
+            if let Some(path) = self.note_path(place, folder) {
                 rows.push(PageRow::pair(place.name(), path.display().to_string()));
             }
         }
-        let page = Page { title: phrases::MEMORY.into(), rows };
-        self.outbox.send(Event::Page(Box::new(page))).await;
+        Page { title: phrases::MEMORY.into(), rows }
     }
 
     /// The note counts with the next message, which finds the file changed.
-    pub(super) async fn add_note(&mut self, place: NotePlace, text: &str) {
-        let Some(path) = self.note_path(place) else { return };
+    pub fn add_note(&self, place: NotePlace, text: &str, folder: &Path) -> Option<Notice> {
+        let path = self.note_path(place, folder)?;
         let shown = path.display().to_string();
-        let notice = match append(&path, text.trim()) {
+        Some(match append(&path, text.trim()) {
             Ok(()) => Notice::info(phrases::NOTED.with("path", shown)),
             Err(error) => {
                 let why = io_reason(&error);
                 Notice::error(phrases::NOT_NOTED.with("path", shown).with("why", why))
             }
-        };
-        self.notify(notice).await;
+        })
     }
 
-    fn note_path(&self, place: NotePlace) -> Option<PathBuf> {
-        let folder = &self.security.place.cwd;
+    fn note_path(&self, place: NotePlace, folder: &Path) -> Option<PathBuf> {
         match place {
             NotePlace::Project => {
                 let known = NAMES.iter().map(|name| folder.join(name)).find(|path| path.exists());

@@ -67,11 +67,11 @@ pub fn found_server_notice(found: &FoundModelServer) -> Option<Notice> {
 /// How the room of the next request is divided, without the words that are yet to come.
 pub fn next_request(session: &Session) -> ContextUsage {
     let system = session.system_prompt();
-    let notes = &session.instructions.notes.text;
+    let notes = &session.instructions.current.notes.text;
     let history = &session.conversation.history;
     let tools = session.tools_size();
     let parts = RequestParts { system: &system, tools, notes, history, turn: &[] };
-    request::build(parts, session.request_bounds()).1
+    request::build(parts, session.model.request_bounds()).1
 }
 
 /// The parts of the next request as bars; while a turn runs, of the last request.
@@ -107,7 +107,7 @@ pub fn context(session: &Session, usage: Option<&ContextUsage>) -> Page {
         rows.push(PageRow::line(cut));
     }
     rows.push(PageRow::line(
-        said::LEDGER_FULL.with("bytes", text::size(session.request_bounds().compact_above)),
+        said::LEDGER_FULL.with("bytes", text::size(session.model.request_bounds().compact_above)),
     ));
     let turns = said::LEDGER_TURNS.with("n", ledger.turns).with("out", ledger.omitted_turns);
     rows.push(PageRow::line(turns));
@@ -177,7 +177,8 @@ pub fn running(session: &Session) -> Page {
         };
         rows.push(PageRow::pair(words::USAGE_TURN.with("n", turn.turn), state));
     }
-    let waiting = session.queue.iter().map(|queued| text::one_line(&queued.input.as_typed()));
+    let waiting =
+        session.queue.inputs().iter().map(|queued| text::one_line(&queued.input.as_typed()));
     rows.extend(waiting.map(|line| PageRow::pair(screen::QUEUE_LABEL, text::cut(&line, 80))));
     if rows.is_empty() {
         rows.push(PageRow::line(words::RUNNING_NOTHING));

@@ -154,6 +154,14 @@ impl SessionStore {
         self.recorder.call(move |writer| writer.save_whole_history(turn, &json)).await;
     }
 
+    /// Saves a history that was compressed. Texts that were only shortened are shortened again when
+    /// the session is resumed.
+    pub async fn save_compacted(&self, turn: u64, before: &History, history: &History) {
+        if !history.has_same_outline(before) {
+            self.save_outline(turn, history).await;
+        }
+    }
+
     /// Saves the whole history after a turn, with all of its turns.
     pub async fn save_history(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(history) else { return };

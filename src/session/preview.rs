@@ -1,6 +1,5 @@
 //! Judges a step that the user edits at a question, at each key, as its turn would.
 
-use super::skill_tool::MachineWithSkills;
 use super::state::Session;
 use avocet_core::protocol::{AskId, Event, Step, StepAction};
 use avocet_safety::{self as safety, Policy, PolicyContext};
@@ -14,14 +13,9 @@ impl Session {
         let step = Step { work: action.clone(), ..held.clone() };
         let policy =
             Policy { narrowed: running.restriction.clone(), ..self.security.policy.clone() };
-        let skills = MachineWithSkills {
-            world: std::sync::Arc::clone(&self.security.world),
-            library: std::sync::Arc::clone(&self.responder.extensions.library),
-            model_scripts: self.model_scripts(),
-            jobs_of_model: self.jobs.of_model.clone(),
-            server_tools: std::sync::Arc::clone(&self.servers.catalog),
-        };
-        let cx = PolicyContext { policy: &policy, place: &self.security.place, world: &skills };
+        let world = self.turn_world();
+        let cx =
+            PolicyContext { policy: &policy, place: &self.security.place, world: world.as_ref() };
         let verdict = match &action {
             StepAction::Shell { line } => safety::assess_shell(&step.id, line, cx),
             StepAction::Exec { .. } | StepAction::Tool { .. } => safety::assess(step, cx),

@@ -6,8 +6,9 @@
 use std::sync::Arc;
 
 use super::change_log::{ChangedFile, UndoPoint, UndoScope, changes, changes_since};
-use super::restore_turn::list_paths;
+use super::restore_turn::{AfterRestore, list_paths};
 use super::state::Session;
+use super::undo::restore_steps;
 use crate::context::history::TurnRecord;
 use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::{Event, Notice, Rewind};
@@ -40,7 +41,8 @@ impl Session {
         turn: u64,
         changed: &[ChangedFile],
     ) -> Result<(), LocalizedText> {
-        let ReplacementRecord { undone, events, .. } = self.replacement_record(turn, changed);
+        let record = self.conversation.record();
+        let ReplacementRecord { undone, events, .. } = replacement_record(record, turn, changed);
         self.rewind_conversation(turn, Rewind::Chat, events).await?;
         if changed.is_empty() && undone.is_empty() {
             return Ok(());
@@ -70,63 +72,63 @@ impl Session {
     /// The chat is rewound first, and the file changes of its turns can be undone until then, even
     /// if the program ends in between.
     async fn rewind_both(&mut self, turn: u64) -> Result<(), LocalizedText> {
-        if self.is_undo_blocked() {
+        if self.is_busy() {
             return Err(phrases::UNDO_BUSY.into());
         }
         let from = UndoPoint::turn(turn);
-        let changed = changes_since(&changes(self.conversation.record()), from);
-        let (mut whose, back) = self.restore_steps(from).await;
+        let record = self.conversation.record();
+        let changed = changes_since(&changes(record), from);
+        let (mut whose, back, notices) = restore_steps(record, self.tools.backups(), from);
         let ReplacementRecord { kept_changes: stayed, events, .. } =
-            self.replacement_record(turn, &changed);
+            replacement_record(record, turn, &changed);
+        self.follow(notices.into_iter().map(Into::into).collect()).await;
         self.rewind_conversation(turn, Rewind::Both, events).await?;
         if !back.steps.is_empty() {
             whose.kept_changes = stayed;
             whose.kept_turns.push(turn);
-            self.start_undo(whose, back, REWIND);
+            self.start_restore(REWIND, AfterRestore::Undone(whose), back);
         }
         Ok(())
     }
+}
 
-    /// The record about files that replaces the forgotten turns: files restored in one of them stay
-    /// restored, and the changes to other files can still be undone.
-    fn replacement_record(&mut self, turn: u64, changed: &[ChangedFile]) -> ReplacementRecord {
-        let record = self.conversation.record();
-        let is_it =
-            |event: &Event| matches!(event, Event::TurnStarted { turn: n, .. } if *n == turn);
-        let start = record.iter().rposition(is_it).unwrap_or(record.len());
-        let stood = changes(record);
-        let mut before = changes(record.get(..start).unwrap_or_default());
-        let mut whose = UndoScope::default();
-        let mut undone = Vec::new();
+/// The record about files that replaces the forgotten turns: files restored in one of them stay
+/// restored, and the changes to other files can still be undone.
+fn replacement_record(record: &[Event], turn: u64, changed: &[ChangedFile]) -> ReplacementRecord {
+    let is_it = |event: &Event| matches!(event, Event::TurnStarted { turn: n, .. } if *n == turn);
+    let start = record.iter().rposition(is_it).unwrap_or(record.len());
+    let stood = changes(record);
+    let mut before = changes(record.get(..start).unwrap_or_default());
+    let mut whose = UndoScope::default();
+    let mut undone = Vec::new();
 
-        before.retain(|change| {
-            let stands =
-                stood.iter().any(|one| one.is_kept == change.is_kept && one.turn == change.turn);
-            if !stands {
-                let numbers = if change.is_kept { &mut whose.kept_turns } else { &mut whose.turns };
-                numbers.push(change.turn);
-                undone.push(change.path.clone());
-            }
-            stands
-        });
-        before.retain(|change| change.is_kept && change.turn == turn);
-        let mut events = Vec::new();
-        if whose != UndoScope::default() {
-            let turns = whose.turns;
-            let kept_files_of = whose.kept_turns;
-
-            events.push(Event::Undone { turns, kept_files_of, except: Vec::new() });
+    before.retain(|change| {
+        let stands =
+            stood.iter().any(|one| one.is_kept == change.is_kept && one.turn == change.turn);
+        if !stands {
+            let numbers = if change.is_kept { &mut whose.kept_turns } else { &mut whose.turns };
+            numbers.push(change.turn);
+            undone.push(change.path.clone());
         }
-        if !changed.is_empty() {
-            let all: Vec<ChangedFile> = before.iter().chain(changed).cloned().collect();
-            let all = changes_since(&all, UndoPoint { turn: 0, is_own: false });
-            let files = all.iter().map(ChangedFile::to_change).collect();
-            events.push(Event::FilesKept { turn, files });
-        }
-        undone.sort();
-        undone.dedup();
-        ReplacementRecord { kept_changes: before, undone, events }
+        stands
+    });
+    before.retain(|change| change.is_kept && change.turn == turn);
+    let mut events = Vec::new();
+    if whose != UndoScope::default() {
+        let turns = whose.turns;
+        let kept_files_of = whose.kept_turns;
+
+        events.push(Event::Undone { turns, kept_files_of, except: Vec::new() });
     }
+    if !changed.is_empty() {
+        let all: Vec<ChangedFile> = before.iter().chain(changed).cloned().collect();
+        let all = changes_since(&all, UndoPoint { turn: 0, is_own: false });
+        let files = all.iter().map(ChangedFile::to_change).collect();
+        events.push(Event::FilesKept { turn, files });
+    }
+    undone.sort();
+    undone.dedup();
+    ReplacementRecord { kept_changes: before, undone, events }
 }
 
 /// The record that replaces forgotten turns.

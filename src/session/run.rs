@@ -7,21 +7,25 @@ use futures_util::future::{BoxFuture, FusedFuture};
 use tokio::sync::mpsc;
 
 use super::event_sink::{self, Outbox};
+use super::extension_ops::schedule_first_scan;
 use super::persistence::{Persistence, SessionStore};
+use super::saved_sessions::unsaved_warning;
+use super::session_effects::SessionEffect;
 use super::state::{self, AfterTurn, RunningTurn, Session};
-use super::trust::AfterTrust;
+use super::trust::{AfterTrust, TrustAnswer};
 use super::turn_messages::{FinishedTurn, SideMessage, TurnMessage};
 use super::{
-    FoundModelServer, Handle, Rescue, SessionConfig, export, goal, hook_ops, pages, permissions,
-    side_question, subagent_ops,
+    FoundModelServer, Handle, Rescue, SessionConfig, export, goal, hook_ops, pages, side_question,
+    subagent_ops,
 };
 use crate::context::turn_compaction::longest_words;
 use crate::context::window::ContextUsage;
 use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::{
-    AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, SessionOp, Submission,
-    TurnOutcome, Usage,
+    AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, SessionInfo, SessionOp,
+    Submission, TurnOutcome, Usage,
 };
+use avocet_safety::redact::Redactor;
 use avocet_tools::git_branch;
 
 /// The maximum number of ops that wait for a session.
@@ -53,9 +57,9 @@ async fn run(
     let mut session = Session::new(config, store, outbox, note_sender);
     session.open(greeting).await;
     // What is known of the model is looked up beside the start, not by the first message.
-    let model = Arc::clone(&session.responder.connected.model);
+    let model = Arc::clone(&session.model.connected.model);
     let mut levels = tokio::task::spawn_blocking(move || model.effort_levels()).fuse();
-    session.learn_of_model();
+    session.model.learn();
     loop {
         tokio::select! {
             submission = ops.recv() => match submission {
@@ -73,12 +77,17 @@ async fn run(
                 session.drain_messages(&mut notes).await;
                 Box::pin(session.finish_turn(ended)).await;
             }
-            found = &mut discover, if !discover.is_terminated() => session.set_found_servers(found).await,
+            found = &mut discover, if !discover.is_terminated() => {
+                let effects = session.model.set_found_servers(found);
+                session.follow(effects).await;
+            }
             Ok(levels) = &mut levels, if !levels.is_terminated() => {
-                session.set_effort_levels(levels).await;
+                let effects = session.model.set_effort_levels(levels, &session.info);
+                session.follow(effects).await;
             }
             Some(shelter) = &mut shelter, if !shelter.is_terminated() => {
-                session.set_sandbox_status(shelter).await;
+                let effects = session.security.set_sandbox_status(shelter, &mut session.info);
+                session.follow(effects).await;
             }
         }
     }
@@ -108,13 +117,15 @@ impl Session {
         let printed = |line| TurnMessage::Side(SideMessage::StatusPrinted(line));
         self.callbacks.status.start(move |line| messages.send(printed(line)).is_ok());
         self.send_info().await;
-        self.schedule_refresh();
+        schedule_first_scan(self.turn_messages.clone());
         for notice in notices {
             self.notify(notice).await;
         }
         self.resume_at_start().await;
-        self.ask_trust_at_start().await;
-        self.load_instructions();
+        if let Some(because) = self.security.trust.ask_because.take() {
+            self.ask_trust(because).await;
+        }
+        self.instructions.load(&self.security, self.turn_messages.clone());
         self.jobs.find_kept();
     }
 
@@ -136,18 +147,64 @@ impl Session {
         }
     }
 
-    pub(super) async fn revoke_rule(&mut self, rule: &str) {
-        let notice = permissions::revoke(&mut self.security, rule);
-        self.publish_rules(notice).await;
-    }
-
     pub(super) async fn export(&mut self, format: ExportFormat, path: Option<String>) {
         let notice = pages::export(self, format, path).await;
-        self.mark_exported(&notice).await;
+        // A conversation that was written elsewhere is not lost.
+        if let Some(unsaved) = &mut self.info.unsaved
+            && notice.level == NoticeLevel::Info
+            && !self.conversation.record().is_empty()
+        {
+            unsaved.elsewhere = true;
+            self.send_info().await;
+        }
         self.notify(notice).await;
     }
 
     async fn handle_turn_message(&mut self, message: TurnMessage) {
+        let effects = match message {
+            TurnMessage::Permitted(message) => self.security.permit(message, &mut self.info),
+            TurnMessage::PlanAccepted(mode) => {
+                // The plan is carried out in this mode.
+                self.conversation.is_planning = false;
+                self.security.set_approval_mode(mode, &mut self.info)
+            }
+            TurnMessage::Job(message) => {
+                self.jobs.handle_message(message, &self.security.redactor).await
+            }
+            TurnMessage::InstructionsRead(found) => self.instructions.set(found, &mut self.info),
+            TurnMessage::ModelLearned => self.model.follow_facts(&self.info),
+            TurnMessage::FilesCounted(files) => {
+                let is_news = self.info.changed_files.replace(files) != Some(files);
+                is_news.then_some(SessionEffect::InfoChanged).into_iter().collect()
+            }
+            TurnMessage::RequestSent(ledger) => return self.set_context_usage(ledger).await,
+            TurnMessage::SettingsNeeded { reply } => {
+                let news = subagent_ops::turn_news(self).await;
+                // A turn that was stopped does not wait for it.
+                return drop(reply.send(news));
+            }
+            TurnMessage::FolderTrusted => {
+                // The steps of the turn are already judged that way.
+                let notice = self.security.trust.notice_at_step();
+                return self.set_trust(TrustAnswer::Folder, notice).await;
+            }
+            TurnMessage::Side(message) => {
+                return side_question::handle_message(self, message).await;
+            }
+            TurnMessage::Subagent(message) => {
+                return subagent_ops::handle_message(self, message).await;
+            }
+            TurnMessage::RefreshExtensions => return self.finish_start().await,
+            TurnMessage::ExtensionsScanned { number, looked } => {
+                self.extensions.finish_scan(number, looked, &self.servers.offers)
+            }
+            message => return self.record_turn_message(message).await,
+        };
+        self.follow(effects).await;
+    }
+
+    /// What only changes what is known of the turn.
+    async fn record_turn_message(&mut self, message: TurnMessage) {
         match message {
             TurnMessage::QuestionOpened(ask) => {
                 self.update_running(|running| running.open_question = Some(ask))
@@ -158,61 +215,37 @@ impl Session {
             TurnMessage::SteeringRead => {
                 self.update_running(|running| drop(running.unread_steering.pop_front()))
             }
-            TurnMessage::RequestSent(ledger) => self.set_context_usage(ledger).await,
-            TurnMessage::HistoryCompacted(history) => self.set_compacted_history(history).await,
-            TurnMessage::PartRequested { id, reply } => {
-                // A turn that was stopped does not wait for it.
-                let _ = reply.send(self.part(&id).await);
+            TurnMessage::ToolsRestricted(narrowed) => {
+                self.update_running(|running| running.restriction = narrowed)
             }
-            TurnMessage::SettingsNeeded { reply } => {
-                let news = subagent_ops::turn_news(self).await;
+            TurnMessage::HistoryCompacted(history) => {
+                let before = std::mem::replace(&mut self.conversation.history, history);
+                let turn = self.info.turns.saturating_sub(1);
+                self.store.save_compacted(turn, &before, &self.conversation.history).await;
+            }
+            TurnMessage::PartRequested { id, reply } => {
+                let record = self.conversation.record();
+                let part = self.store.part(&id, record, &self.security.redactor).await;
                 // A turn that was stopped does not wait for it.
-                let _ = reply.send(news);
+                let _ = reply.send(part);
             }
             TurnMessage::ServerCalled(call) => self.servers.call(*call),
             TurnMessage::ServerCallCancelled(id) => self.servers.cancel_call(id),
-            TurnMessage::Job(message) => self.handle_job_message(message).await,
-            TurnMessage::InstructionsRead(found) => self.set_instructions(found).await,
-            TurnMessage::FilesCounted(files) => self.set_changed_files(files).await,
-            TurnMessage::ModelLearned => {
-                self.refresh_model_name().await;
-                self.warn_of_unknown_price().await;
-            }
-            TurnMessage::Remember { rule } => self.add_rule(&rule, Adding::Allow).await,
-            TurnMessage::RuleGranted { grant, scope } => {
-                let notice = permissions::grant(&mut self.security, *grant, scope);
-                self.publish_rules(notice).await;
-            }
-            TurnMessage::SandboxOpened(opening) => {
-                let notice = permissions::open(&mut self.security, *opening);
-                self.publish_rules(notice).await;
-            }
-            TurnMessage::PlanAccepted(mode) => self.leave_plan_mode(mode).await,
-            TurnMessage::FolderTrusted => self.trust_from_step().await,
             TurnMessage::Record(event) => self.record_turn_event(*event),
             TurnMessage::SkillEntered { name, text } => {
                 self.conversation.active_skills.enter(&name, &text)
             }
-            TurnMessage::ToolsRestricted(narrowed) => {
-                self.update_running(|running| running.restriction = narrowed)
-            }
             TurnMessage::StepFinished => self.info.steps += 1,
-            TurnMessage::Side(message) => side_question::handle_message(self, message).await,
-            // For the turn of a subagent.
-            TurnMessage::Spent(_) => {}
-            TurnMessage::Subagent(message) => subagent_ops::handle_message(self, message).await,
-            TurnMessage::RefreshExtensions => self.finish_start().await,
             TurnMessage::Hook(news) => hook_ops::handle_news(self, news),
-            TurnMessage::ExtensionsScanned { number, looked } => {
-                self.finish_refresh(number, looked).await
-            }
+            // `Spent` is for the turn of a subagent; the others are handled before.
+            _ => {}
         }
     }
 
     /// The first frame was shown.
     async fn finish_start(&mut self) {
-        self.refresh_now();
-        self.load_servers_at_start();
+        self.extensions.start_first_scan(&self.security.place, &self.turn_messages);
+        self.servers.load_at_start(self.security.place.trusted);
         self.load_hooks().await;
         self.ask_about_server().await;
         self.run_start_hooks(true);
@@ -222,32 +255,25 @@ impl Session {
         if let Event::TurnEnded { turn, .. } = event {
             self.update_running(|running| running.is_over |= running.turn == turn);
         }
-        self.record_event(event);
+        let turn = self.running.as_ref().map(|running| running.turn);
+        self.conversation.record_event(event, turn, &self.security.redactor);
     }
 
     /// The share that the next request will have, if there was one.
     pub(super) fn measure_context(&mut self) {
         if !self.conversation.history.is_empty() {
             let next = pages::next_request(self);
-            self.fill_context(&next);
+            show_fill(&next, &mut self.info);
         }
     }
 
     async fn set_context_usage(&mut self, usage: Box<ContextUsage>) {
         let before = self.info.context.percent;
-        self.fill_context(&usage);
+        show_fill(&usage, &mut self.info);
         self.update_running(|running| running.context_usage = Some(usage));
         if self.info.context.percent != before {
             self.send_info().await;
         }
-    }
-
-    fn fill_context(&mut self, usage: &ContextUsage) {
-        let used = usage.total_size();
-        let fill = &mut self.info.context;
-        fill.percent = Some(used.percent_of(usage.room));
-        fill.used_tokens = used.tokens;
-        fill.room_tokens = usage.room.tokens;
     }
 
     // Turns
@@ -261,7 +287,15 @@ impl Session {
                 self.save_finished_turn(running.turn, ended).await
             }
             Err(why) => {
-                self.report_crash(running.turn, why).await;
+                // A bug of ours must not lose the conversation.
+                let ending = TurnOutcome::Failed { why: phrases::TURN_CRASHED.with("why", why) };
+                let ended = Event::TurnEnded {
+                    turn: running.turn,
+                    ending,
+                    usage: Usage::default(),
+                    elapsed_ms: 0,
+                };
+                self.outbox.send(ended).await;
                 true
             }
         };
@@ -273,9 +307,9 @@ impl Session {
         let trusted = self.security.place.trusted;
         self.info.branch =
             trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
-        self.count_changed_files().await;
-        self.send_info().await;
-        self.requeue_unread(running.unread_steering).await;
+        self.follow(vec![SessionEffect::FilesChanged, SessionEffect::InfoChanged]).await;
+        let effects = self.queue.put_back(running.unread_steering);
+        self.follow(effects).await;
         // After a failure nothing starts by itself: the next turn would hit the same error.
         self.ask_about_server().await;
         if !failed && self.open_question().is_none() {
@@ -288,7 +322,7 @@ impl Session {
     async fn save_finished_turn(&mut self, turn: u64, finished_turn: FinishedTurn) -> bool {
         let has_asked = finished_turn.usage != Usage::default();
         let failed = self.add_to_history(turn, finished_turn);
-        let model = has_asked.then(|| self.responder.connected.model.name());
+        let model = has_asked.then(|| self.model.connected.model.name());
         self.store.save_turn(turn, &self.conversation.history, model).await;
         failed
     }
@@ -309,15 +343,6 @@ impl Session {
         matches!(finished_turn.ending, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. })
     }
 
-    /// A bug of ours must not lose the conversation.
-    async fn report_crash(&mut self, turn: u64, why: String) {
-        let why = phrases::TURN_CRASHED.with("why", why);
-        let ending = TurnOutcome::Failed { why };
-        self.outbox
-            .send(Event::TurnEnded { turn, ending, usage: Usage::default(), elapsed_ms: 0 })
-            .await;
-    }
-
     /// Stops the running turn, or else puts off a question that belongs to no turn.
     pub(super) async fn stop(&mut self) {
         self.jobs.subagents.stop();
@@ -329,8 +354,8 @@ impl Session {
     }
 
     pub(super) async fn clear(&mut self) {
-        if self.warn_if_unsaved().await {
-            return;
+        if let Some(notice) = unsaved_warning(&self.info) {
+            return self.notify(notice).await;
         }
         match &mut self.running {
             Some(running) => {
@@ -346,10 +371,10 @@ impl Session {
 
     async fn reset(&mut self) {
         self.run_end_hooks("clear").await;
-        self.restart_hooks("clear");
+        self.hooks.restart("clear");
         self.leave_session().await;
         self.conversation.clear();
-        Arc::make_mut(&mut self.instructions).worked_in.clear();
+        Arc::make_mut(&mut self.instructions.current).worked_in.clear();
         self.info.turns = 0;
         self.info.restoring_turns.clear();
         self.info.goal = None;
@@ -357,11 +382,11 @@ impl Session {
         self.info.usage = Usage::default();
         self.info.context.percent = None;
         self.store.start_new(&mut self.info).await;
-        self.record_folders().await;
+        self.follow(self.security.record_folders(&self.info)).await;
         self.outbox.send(Event::Cleared).await;
         // Waiting messages are not part of the conversation: they stay.
-        if !self.queue.is_empty() {
-            self.send_queue().await;
+        if !self.queue.inputs().is_empty() {
+            self.outbox.send(self.queue.shown()).await;
         }
     }
 
@@ -388,36 +413,11 @@ impl Session {
         AfterTrust::Continue
     }
 
-    /// Where old contents of files are saved.
-    pub(super) fn backups(&self) -> Option<&avocet_tools::file::Backups> {
-        self.tools.backups()
-    }
-
-    /// `None`: the rule refuses.
-    pub(super) async fn add_rule(&mut self, rule: &str, adding: Adding) {
-        let notice = match adding {
-            Adding::Allow => permissions::allow(&mut self.security, rule),
-            Adding::Deny => permissions::deny(&mut self.security, rule),
-        };
-        self.publish_rules(notice).await;
-    }
-
-    async fn publish_rules(&mut self, notice: Notice) {
-        self.apply_rules();
-        self.send_info().await;
-        self.notify(notice).await;
-    }
-
-    pub(super) fn apply_rules(&mut self) {
-        self.policy.send_replace(self.security.policy.clone());
-        permissions::show_rules(&self.security.policy, &self.security.place.cwd, &mut self.info);
-    }
-
     /// What belongs to a session ends with it: its jobs, and what was allowed in it.
     pub(super) async fn leave_session(&mut self) {
         self.jobs.stop_all().await;
-        permissions::end_session(&mut self.security);
-        self.apply_rules();
+        self.security.end_session();
+        self.security.publish(&mut self.info);
     }
 
     pub(super) fn send_report(&mut self, report: Report) {
@@ -441,7 +441,7 @@ impl Session {
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Agents => {
-                let page = pages::agents(&self.responder.extensions.library);
+                let page = pages::agents(&self.extensions.library);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Platforms => {
@@ -465,7 +465,7 @@ impl Session {
             }
             Report::Models => {
                 let (connected, found) =
-                    (self.responder.connected.clone(), self.responder.found_servers.clone());
+                    (self.model.connected.clone(), self.model.found_servers.clone());
                 tokio::spawn(async move {
                     let answer = (connected.list)().await;
                     outbox.send(pages::models(&connected, answer, &found)).await;
@@ -481,8 +481,8 @@ impl Session {
     }
 
     pub(super) async fn send_info(&mut self) {
-        self.info = state::session_info(&self.info, &self.responder, &self.jobs);
-        let longest = longest_words(self.request_bounds().room);
+        self.info = state::session_info(&self.info, &self.model, &self.jobs);
+        let longest = longest_words(self.model.request_bounds().room);
         self.info.context.longest_bytes = longest.bytes;
         self.info.context.longest_tokens = longest.tokens;
         self.callbacks.status.update(&self.info);
@@ -505,48 +505,36 @@ impl Session {
             languages.stop().await;
         }
         self.jobs.forget_ended();
-        if let Some(count) = self.change_count.take() {
-            count.stop().await;
-        }
+        self.changed_files.stop().await;
         self.drain_messages(notes).await;
         // A turn that ended with the session is remembered like any other.
         if let Some((turn, result)) = ended {
             self.save_finished_turn(turn, result).await;
         }
         let unsaved = self.store.close().await;
-        let rescue = unsaved.map(|why| self.rescue(why));
+        let rescue = unsaved.map(|why| {
+            let record = self.conversation.record();
+            rescue(why, &self.info, record, &self.security.redactor)
+        });
         self.outbox.send(Event::Closed).await;
         rescue
     }
+}
 
-    /// The whole record of a conversation that could not be saved.
-    fn rescue(&mut self, why: LocalizedText) -> Rescue {
-        let title = self.info.title.clone();
-        let lang = self.info.lang;
-
-        let text = export::render(&title, self.conversation.record(), ExportFormat::Md, lang);
-        Rescue {
-            why,
-            name: format!("avocet-{}.md", self.info.session),
-            text: self.security.redactor.mask(&text).into_owned(),
-        }
-    }
-
-    /// A conversation that was written elsewhere is not lost.
-    async fn mark_exported(&mut self, notice: &Notice) {
-        if let Some(unsaved) = &mut self.info.unsaved
-            && notice.level == NoticeLevel::Info
-            && !self.conversation.record().is_empty()
-        {
-            unsaved.elsewhere = true;
-            self.send_info().await;
-        }
+/// The whole record of a conversation that could not be saved.
+fn rescue(why: LocalizedText, info: &SessionInfo, record: &[Event], redactor: &Redactor) -> Rescue {
+    let text = export::render(&info.title, record, ExportFormat::Md, info.lang);
+    Rescue {
+        why,
+        name: format!("avocet-{}.md", info.session),
+        text: redactor.mask(&text).into_owned(),
     }
 }
 
-/// Whether a rule allows or refuses.
-#[derive(Clone, Copy)]
-pub(super) enum Adding {
-    Allow,
-    Deny,
+/// How full the context is with this request.
+fn show_fill(usage: &ContextUsage, info: &mut SessionInfo) {
+    let used = usage.total_size();
+    info.context.percent = Some(used.percent_of(usage.room));
+    info.context.used_tokens = used.tokens;
+    info.context.room_tokens = usage.room.tokens;
 }

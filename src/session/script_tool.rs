@@ -86,26 +86,23 @@ impl Tool for ScriptRunTool {
 }
 
 impl Session {
-    /// The scripts a model may run now; the guide has its own way.
-    pub(super) fn model_scripts(&self) -> Arc<Vec<ModelScript>> {
-        match self.responder.connected.provider {
-            Provider::Guide => Arc::default(),
-            _ => Arc::clone(&self.responder.extensions.scripts.model_scripts),
-        }
-    }
-
     pub(super) fn toolbox(&self) -> Toolbox {
         let recall = Arc::new(RecallTool { session: self.turn_messages.clone() });
-        let tools = super::skill_tool::toolbox(&self.tools, &self.responder.extensions.library)
-            .with_tool(recall);
+        let tools =
+            super::skill_tool::toolbox(&self.tools, &self.extensions.library).with_tool(recall);
         let tools = super::job_tool::all(&self.turn_messages)
             .fold(tools, |tools, tool| tools.with_tool(Arc::new(tool)));
-        let tools = self.with_server_tools(tools).with_tool(Arc::new(TaskTool));
+        // The guide has its own way.
+        let tools = match self.model.connected.provider {
+            Provider::Guide => tools,
+            _ => self.servers.add_tools(tools, &self.turn_messages, &self.security.redactor),
+        };
+        let tools = tools.with_tool(Arc::new(TaskTool));
         let search = self.security.policy.web.search.as_ref();
         let cannot_search = search.is_some_and(SearchSettings::is_by_provider)
-            && self.responder.connected.model.search_host().is_none();
+            && self.model.connected.model.search_host().is_none();
         let tools = if cannot_search { tools.without(&[SEARCH]) } else { tools };
-        if self.model_scripts().is_empty() {
+        if self.extensions.scripts_for(self.model.connected.provider).is_empty() {
             tools
         } else {
             tools.with_tool(Arc::new(ScriptRunTool))

@@ -18,7 +18,6 @@ use super::script_host::{
     AskUser, RunAgent, STACK, STEP, ScriptAnswer, ScriptGrant, ScriptQuestion, ScriptStore,
     SessionScriptHost,
 };
-use super::script_places::ScriptPlaces;
 use super::session_hooks::ScriptHooks;
 use super::state::Session;
 use super::subagent::run_for_script;
@@ -117,10 +116,6 @@ impl TurnScope {
 }
 
 impl Session {
-    fn script_places(&self) -> ScriptPlaces {
-        (self.responder.extensions.find_scripts)(self.security.place.trusted)
-    }
-
     pub(super) async fn run_script(&mut self, script: String, args: String) {
         let text = if args.is_empty() {
             format!("/run {script}")
@@ -146,8 +141,8 @@ impl Session {
             asks_inputs: true,
         });
         // The guide has its own role and cannot take another.
-        let is_guide = self.responder.connected.provider == Provider::Guide;
-        let library = self.script_places().library();
+        let is_guide = self.model.connected.provider == Provider::Guide;
+        let library = (self.extensions.find_scripts)(self.security.place.trusted).library();
         let machine = Arc::clone(&self.security.world);
         let max_steps = self.info.max_steps;
         self.start_turn(|mut scope| {

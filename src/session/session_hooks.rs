@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::hook_runner::{HookNews, HookReport, HookRunner, StartReply};
-use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases};
-use avocet_core::protocol::PageRow;
-use avocet_hooks::{ActiveHooks, HookEvent, HookFile, HookFiles, HookFolders};
-use avocet_safety::{Policy, PolicyRule};
+use super::hook_runner::{HookNews, HookReport, HookReporter, HookRunner, StartReply};
+use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases, mcp_pages};
+use avocet_core::protocol::{Notice, PageRow};
+use avocet_hooks::{ActiveHooks, HookCall, HookEvent, HookFile, HookFiles, HookFolders, HookReply};
+use avocet_safety::{Policy, PolicyContext, PolicyRule};
 use avocet_tools::Tool;
 
 /// What a session needs for hooks; provided by `app`.
@@ -54,7 +54,7 @@ impl ScriptHooks {
         is_trusted: bool,
         policy: &mut Policy,
     ) -> ScriptHooks {
-        let mut hooks = SessionHooks::new(access);
+        let mut hooks = SessionHooks::new(access, Arc::new(drop));
         hooks.read_files(is_trusted);
         hooks.tighten(policy);
         ScriptHooks { runner: hooks.runner(String::new()), turn: CancellationToken::new() }
@@ -74,6 +74,8 @@ pub struct SessionHooks {
     pub(super) is_told: bool,
     /// The last run of each.
     reports: Vec<HookReport>,
+    /// Gets what becomes of them.
+    reporter: HookReporter,
     /// How the session started, until its hooks have started.
     pub(super) source: Option<&'static str>,
     pub(super) start: Option<StartReply>,
@@ -91,9 +93,10 @@ enum HookFileState {
 
 impl SessionHooks {
     /// None is read yet.
-    pub fn new(access: Option<Box<dyn HookAccess>>) -> SessionHooks {
+    pub fn new(access: Option<Box<dyn HookAccess>>, reporter: HookReporter) -> SessionHooks {
         SessionHooks {
             access,
+            reporter,
             read: HookFiles::default(),
             denied: Vec::new(),
             active: Arc::default(),
@@ -178,14 +181,48 @@ impl SessionHooks {
         Some(access?.transcripts()?.join("transcript.jsonl"))
     }
 
-    /// Runs those that may run now, without a report.
+    /// Another conversation begins.
+    pub(super) fn restart(&mut self, source: &'static str) {
+        self.source = Some(source);
+        self.start = None;
+    }
+
+    /// The user decided about the hooks of a file of the project; `None`: put off.
+    pub(super) fn decide(
+        &mut self,
+        hash: String,
+        is_allowed: Option<bool>,
+        is_trusted: bool,
+    ) -> Option<Notice> {
+        let Some(is_allowed) = is_allowed else {
+            self.put_off.push(hash);
+            return None;
+        };
+        let saved = self.access.as_mut()?.save_answer(&hash, is_allowed);
+        self.update_active(is_trusted);
+        saved.err().map(|why| Notice::warning(mcp_pages::NOT_SAVED.with("why", why)))
+    }
+
+    /// Starts those of the session itself; `None`: none follows.
+    pub(super) fn run(
+        &self,
+        call: &HookCall,
+        session: String,
+        context: PolicyContext<'_>,
+    ) -> Option<impl Future<Output = HookReply> + Send + use<>> {
+        let runner = self.runner(session);
+        let cancel = CancellationToken::new();
+        runner.follows(call).then(|| runner.run(call, context, &cancel))
+    }
+
+    /// Runs those that may run now.
     pub(super) fn runner(&self, session: String) -> HookRunner {
         HookRunner {
             active: Arc::clone(&self.active),
             exec: self.access.as_ref().map(|access| access.exec()),
             session,
             transcript: self.transcript_path(),
-            report: Arc::new(drop),
+            report: Arc::clone(&self.reporter),
             start: self.start.clone(),
             end: HookEvent::Stop,
             put_off: 0,

@@ -35,8 +35,8 @@ impl Session {
     pub(super) fn turn_world(&self) -> Arc<dyn Machine> {
         Arc::new(MachineWithSkills {
             world: Arc::clone(&self.security.world),
-            library: Arc::clone(&self.responder.extensions.library),
-            model_scripts: self.model_scripts(),
+            library: Arc::clone(&self.extensions.library),
+            model_scripts: self.extensions.scripts_for(self.model.connected.provider),
             jobs_of_model: self.jobs.of_model.clone(),
             server_tools: Arc::clone(&self.servers.catalog),
         })

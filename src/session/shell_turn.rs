@@ -2,7 +2,7 @@
 //! added to the next message unless it began with `!!`.
 
 use super::job_place::{BackgroundUse, FIRST_LOOK};
-use super::turn_messages::{FinishedTurn, TurnMessage};
+use super::turn_messages::{FinishedTurn, PermissionMessage, TurnMessage};
 use super::turn_scope::TurnScope;
 use super::user_input::UserInput;
 use crate::agent::turn::joined_rules;
@@ -71,7 +71,9 @@ async fn ask_and_run(
         Some(Decision::Approve | Decision::ApproveAll { .. }) => held.approve(),
         Some(Decision::Remember(span)) => {
             for grant in grants.into_iter().map(Box::new) {
-                scope.events.notify(TurnMessage::RuleGranted { grant, scope: span });
+                scope
+                    .events
+                    .notify(TurnMessage::Permitted(PermissionMessage::Step { grant, scope: span }));
             }
             held.approve()
         }

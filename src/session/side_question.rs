@@ -42,14 +42,14 @@ pub(super) async fn handle_message(session: &mut Session, message: SideMessage) 
 pub(super) fn ask(session: &mut Session, question: String) {
     let context = session.turn_context(&CancellationToken::new());
     let web_is_off = session.security.policy.web.is_off;
-    let running = session
-        .running_turn()
-        .and_then(|turn| part_text(session.conversation.record(), &format!("turn_{turn}")));
+    let turn = session.running.as_ref().map(|running| running.turn);
+    let running =
+        turn.and_then(|turn| part_text(session.conversation.record(), &format!("turn_{turn}")));
     let running = running.map_or_else(String::new, |text| {
         format!("\n\nThe turn that is running, so far:\n{}", cut_middle(&text, RUNNING))
     });
     let history = Arc::clone(&session.conversation.history);
-    let instructions = Arc::clone(&session.instructions);
+    let instructions = Arc::clone(&session.instructions.current);
     let mut outbox = session.outbox.clone();
     let messages = session.turn_messages.clone();
     tokio::spawn(async move {

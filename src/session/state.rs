@@ -3,35 +3,39 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
 
 use tokio::sync::mpsc::{self, UnboundedSender};
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::changed_files::ChangedFileCounter;
 use super::event_sink::Outbox;
 use super::extensions::ExtensionCache;
 use super::goal_progress::GoalProgress;
 use super::job_board::JobBoard;
 use super::mcp_servers::McpServers;
-use super::persistence::SessionStore;
+use super::memory::SessionInstructions;
+use super::message_queue::MessageQueue;
+use super::model_selection::ModelSelection;
+use super::persistence::{Replay, SessionStore};
 use super::session_hooks::SessionHooks;
 use super::settings::SettingsAccess;
 use super::shared_queues::SharedQueues;
 use super::skill_tool::ActiveSkills;
 use super::turn_messages::{FinishedTurn, TurnHandle, TurnMessage};
 use super::turn_update::UnreadSettings;
-use super::user_input::{QueuedInput, UserInput};
-use super::{Connected, FoundModelServer, Persona, Security, SessionConfig, Wanted};
+use super::user_input::UserInput;
+use super::{Security, SessionConfig};
 use crate::agent::Steering;
 use crate::context::system::WorkspaceFacts;
-use crate::context::window::{Bounds, ContextUsage, History, TurnPosition};
+use crate::context::window::{ContextUsage, History, TurnPosition};
 use avocet_core::protocol::{
-    ApprovalMode, Ask, AskId, Decision, Effort, Event, Provider, Question, SessionInfo, Step,
-    StepAction, StepQuestion, SubmitId, SubmitIds, Usage,
+    Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, StepQuestion, Usage,
 };
-use avocet_safety::{Policy, ToolRestriction};
+use avocet_core::text::visible;
+use avocet_safety::ToolRestriction;
+use avocet_safety::redact::Redactor;
+use avocet_store::SessionRecord;
 use avocet_tools::Toolbox;
 
 /// The most output and answers kept for an export, in bytes.
@@ -40,27 +44,17 @@ const RECORD: usize = 16 * 1024 * 1024;
 /// The number of turns whose token counts are kept for `/usage`.
 const COSTS: usize = 20;
 
-/// Where the session's own ids begin: in 2109, later than any sender's clock.
-const OWN_IDS_SINCE_1970: Duration = Duration::from_millis(1 << 42);
-
 /// One conversation in one folder.
 pub(super) struct Session {
     pub info: SessionInfo,
-    pub responder: Responder,
+    pub model: ModelSelection,
+    pub extensions: ExtensionCache,
     pub conversation: Conversation,
     pub security: Security,
     pub outbox: Outbox,
     pub store: SessionStore,
-    /// Messages that wait for the running turn to end.
-    pub(super) queue: VecDeque<QueuedInput>,
-    /// How many of them, at the end, come from an earlier session: they start nothing.
-    pub(super) restored: usize,
-    /// The submission that is being handled, until something comes of it.
-    pub(super) pending_submit: Option<SubmitId>,
-    /// For messages of the queue that came without an id.
-    pub(super) own_ids: SubmitIds,
+    pub queue: MessageQueue,
     pub(super) running: Option<RunningTurn>,
-    pub policy: watch::Sender<Policy>,
     pub(super) tools: Toolbox,
     pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
     pub callbacks: super::Callbacks,
@@ -68,115 +62,64 @@ pub(super) struct Session {
     pub servers: McpServers,
     pub hooks: SessionHooks,
     pub surroundings: WorkspaceFacts,
-    /// The user's own instructions, the first of which takes new notes.
-    pub user_notes: Vec<PathBuf>,
     pub settings: Option<Box<dyn SettingsAccess>>,
-    /// The policy of the settings as they were read last.
-    pub base_policy: Option<Policy>,
     /// The folder for long outputs of steps.
     pub outputs: Option<PathBuf>,
-    /// The user was warned that the price of the model is not known.
-    pub is_price_reported: bool,
-    /// The project's instructions.
-    pub instructions: Arc<avocet_config::project_instructions::ProjectInstructions>,
-    pub bounds: Bounds,
+    pub instructions: SessionInstructions,
     /// Whether shell commands that are not of high risk were approved at the start of the program.
     pub approves_template_commands: bool,
-    /// The mode that the command line named, and that of the user's settings.
-    pub command_line_mode: Option<ApprovalMode>,
-    pub mode_of_settings: ApprovalMode,
-    /// How many of the added folders come from the command line: they belong to this run, not to a
-    /// session.
-    pub command_line_folders: usize,
     /// What this run spent, over all its conversations.
     pub run_usage: Usage,
-    /// Whether the changed files of the folder are counted, and the count that is under way.
-    pub counts_changed_files: bool,
-    pub change_count: Option<ChangeCount>,
+    pub changed_files: ChangedFileCounter,
 }
 
 impl Session {
     pub fn new(
-        config: SessionConfig,
+        mut config: SessionConfig,
         store: SessionStore,
         outbox: Outbox,
         notes: mpsc::UnboundedSender<TurnMessage>,
     ) -> Session {
-        let (policy, _) = watch::channel(config.security.policy.clone());
         let mode = config.info.mode;
+        let base = config.settings.as_ref().map(|settings| settings.policy());
+        config.security.begin_session(base);
         let folder = config.security.place.workspace.clone();
         let jobs = JobBoard::new(config.kept_jobs, folder, notes.clone());
         let shared = SharedQueues::new(config.info.max_subagents)
             .with_worktrees(config.model_access.callbacks.worktrees.clone());
+        let messages = notes.clone();
+        // A closed session needs no report.
+        let report_hooks = Arc::new(move |news| drop(messages.send(TurnMessage::Hook(news))));
         Session {
             run_usage: Usage::default(),
-            counts_changed_files: config.counts_changed_files,
-            change_count: None,
-            command_line_mode: config.command_line_mode,
-            mode_of_settings: config.mode_of_settings,
-            command_line_folders: config.security.place.added.len(),
+            changed_files: ChangedFileCounter::new(config.counts_changed_files),
             info: config.info,
-            responder: Responder {
-                wanted: match config.model_access.first.provider {
-                    Provider::Guide => Wanted::Guide,
-                    _ => Wanted::Mode(mode),
-                },
-                connected: config.model_access.first,
-                effort: config.model_access.effort,
-                effort_levels: Some(Vec::new()),
-                persona: config.persona,
-                extensions: config.extensions,
-                found_servers: Vec::new(),
-            },
+            model: ModelSelection::new(
+                &config.model_access,
+                mode,
+                config.persona,
+                config.bounds,
+                notes.clone(),
+            ),
+            extensions: config.extensions,
+            callbacks: config.model_access.callbacks,
             conversation: Conversation { shared, ..Conversation::default() },
             security: config.security,
             outbox,
             store,
-            queue: VecDeque::new(),
-            restored: 0,
-            pending_submit: None,
-            own_ids: SubmitIds::starting_at(UNIX_EPOCH + OWN_IDS_SINCE_1970),
+            queue: MessageQueue::new(),
             running: None,
-            policy,
             tools: config.tools,
             turn_messages: notes,
-            callbacks: config.model_access.callbacks,
             jobs,
             servers: McpServers::new(config.servers),
-            hooks: SessionHooks::new(config.hooks),
+            hooks: SessionHooks::new(config.hooks, report_hooks),
             surroundings: config.surroundings,
-            user_notes: config.user_notes,
-            base_policy: config.settings.as_ref().map(|settings| settings.policy()),
             settings: config.settings,
             outputs: config.outputs,
-            is_price_reported: false,
-            instructions: Arc::default(),
-            bounds: config.bounds,
+            instructions: SessionInstructions::new(config.user_notes),
             approves_template_commands: config.approves_template_commands,
         }
-    }
-
-    pub(super) fn set_running(
-        &mut self,
-        cancel: CancellationToken,
-        handle: TurnHandle,
-        task: tokio::task::JoinHandle<FinishedTurn>,
-    ) {
-        self.running = Some(RunningTurn {
-            turn: self.info.turns,
-            is_over: false,
-            cancel,
-            decisions: handle.decisions,
-            steering: handle.steering,
-            background: handle.background,
-            unread_steering: VecDeque::new(),
-            context_usage: None,
-            open_question: None,
-            unread_settings: None,
-            restriction: None,
-            task,
-            after: AfterTurn::Continue,
-        });
     }
 
     pub(super) fn update_running(&mut self, change: impl FnOnce(&mut RunningTurn)) {
@@ -189,49 +132,9 @@ impl Session {
         self.running.is_none()
     }
 
-    pub(super) fn running_turn(&self) -> Option<u64> {
-        self.running.as_ref().map(|running| running.turn)
-    }
-}
-
-/// The count of changed files that is under way.
-#[derive(Debug)]
-pub struct ChangeCount {
-    pub cancel: CancellationToken,
-    pub task: JoinHandle<()>,
-}
-
-impl ChangeCount {
-    /// Ends with everything it started.
-    pub async fn stop(self) {
-        self.cancel.cancel();
-        let _ = self.task.await;
-    }
-}
-
-/// Which model answers, and how it is addressed.
-pub struct Responder {
-    pub connected: Connected,
-    /// What it was chosen by.
-    pub wanted: Wanted,
-    /// The level of reasoning that the user wants.
-    pub effort: Option<Effort>,
-    /// What its model says of that; see [`avocet_model::Model::effort_levels`].
-    pub effort_levels: Option<Vec<Effort>>,
-    pub persona: Persona,
-    pub extensions: ExtensionCache,
-    /// The result of a search for models.
-    pub found_servers: Vec<FoundModelServer>,
-}
-
-impl Responder {
-    /// The level that is asked for: the nearest one that the model has.
-    pub fn effort_in_use(&self) -> Option<Effort> {
-        let wanted = self.effort?;
-        match &self.effort_levels {
-            None => Some(wanted),
-            Some(levels) => wanted.nearest(levels),
-        }
+    /// True while a turn runs or a question waits that belongs to none.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.is_idle() || self.open_question().is_some()
     }
 }
 
@@ -289,6 +192,55 @@ impl Conversation {
         }
     }
 
+    /// An event for exports; a plan also for the next request.
+    pub fn record_event(&mut self, event: Event, turn: Option<u64>, redactor: &Redactor) {
+        if let (Event::Plan { items }, Some(turn)) = (&event, turn) {
+            let mask = |text: &mut String| *text = redactor.mask(text).into_owned();
+            Arc::make_mut(&mut self.history).replace_plan(turn, items, mask);
+        }
+        self.push_event(event);
+    }
+
+    /// Goes on with a saved conversation.
+    pub fn restore(&mut self, history: History, known: &SessionRecord) {
+        self.clear();
+        self.history = Arc::new(history);
+        self.next_step = self.next_step.max(known.next_step);
+        self.shared.skip_ask_ids(known.next_ask);
+    }
+
+    /// The last events of a saved conversation.
+    pub fn restore_events(&mut self, events: &[Event]) {
+        for event in events {
+            if event.is_transcript() {
+                self.push_event(event.clone());
+            }
+            if let Event::TurnEnded { turn, usage, .. } = event {
+                self.add_usage(*turn, *usage);
+            }
+        }
+    }
+
+    /// Gives the attachments of earlier messages the images that the conversation still has.
+    pub fn restore_images(&self, replay: Replay, events: &mut [Event]) {
+        if replay != Replay::AllWithImages {
+            return;
+        }
+        let mut current_turn = 0;
+        for event in events {
+            match event {
+                Event::TurnStarted { turn, .. } => current_turn = *turn,
+                Event::Attached { items, images } => {
+                    let found = self.history.images_of(current_turn);
+                    if items.iter().filter(|item| item.is_image()).count() == found.len() {
+                        images.extend(found.into_iter().cloned().map(Arc::new));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Adds earlier events before the recorded ones, as far as there is room.
     pub fn prepend_events(&mut self, events: &[Event]) {
         for event in events.iter().rev() {
@@ -324,6 +276,27 @@ impl Conversation {
             self.bytes = self.record.iter().map(Event::weight).sum();
         }
         self.last_input = None;
+    }
+
+    /// What the model is told of the mode with the message of a turn.
+    pub fn mode_note(&mut self, is_planning: bool) -> &'static str {
+        let was_planning = std::mem::replace(&mut self.is_planning, is_planning);
+        match (is_planning, was_planning) {
+            (true, _) => include_str!("../../assets/prompts/plan_mode.md").trim_end(),
+            (false, true) => include_str!("../../assets/prompts/plan_mode_off.md").trim_end(),
+            (false, false) => "",
+        }
+    }
+
+    /// The branch, where it is another than the model knows. It follows the message: in the
+    /// system prompt, each switch would change the beginning of every request.
+    pub fn branch_note(&mut self, branch: Option<String>) -> String {
+        if branch.is_none() || branch == self.told_branch {
+            return String::new();
+        }
+        let name = branch.as_deref().map(visible).unwrap_or_default();
+        self.told_branch = branch;
+        format!("\n\n[Git branch: {name}]")
     }
 
     /// Records the tokens of a turn.
@@ -383,6 +356,29 @@ pub enum AfterTurn {
 }
 
 impl RunningTurn {
+    pub fn new(
+        turn: u64,
+        cancel: CancellationToken,
+        handle: TurnHandle,
+        task: JoinHandle<FinishedTurn>,
+    ) -> RunningTurn {
+        RunningTurn {
+            turn,
+            is_over: false,
+            cancel,
+            decisions: handle.decisions,
+            steering: handle.steering,
+            background: handle.background,
+            unread_steering: VecDeque::new(),
+            context_usage: None,
+            open_question: None,
+            unread_settings: None,
+            restriction: None,
+            task,
+            after: AfterTurn::Continue,
+        }
+    }
+
     /// The step of a question, if this question is open.
     pub fn step_of_question(&self, ask: AskId) -> Option<&Step> {
         match self.open_question.as_deref() {
@@ -401,16 +397,16 @@ pub fn check_action(info: &SessionInfo) -> Option<StepAction> {
 }
 
 /// The session info with its changing parts filled in.
-pub fn session_info(info: &SessionInfo, responder: &Responder, jobs: &JobBoard) -> SessionInfo {
+pub fn session_info(info: &SessionInfo, model: &ModelSelection, jobs: &JobBoard) -> SessionInfo {
     SessionInfo {
-        model: responder.connected.model.name().to_owned(),
-        provider: responder.connected.provider,
-        base_url: responder.connected.base_url.clone(),
-        effort: responder.effort_in_use(),
-        effort_levels: responder.effort_levels.clone().unwrap_or_default(),
+        model: model.connected.model.name().to_owned(),
+        provider: model.connected.provider,
+        base_url: model.connected.base_url.clone(),
+        effort: model.effort_in_use(),
+        effort_levels: model.effort_levels.clone().unwrap_or_default(),
         jobs: jobs.infos(),
         agents: jobs.subagents.counts(),
-        prices: responder.connected.model.prices(),
+        prices: model.connected.model.prices(),
         ..info.clone()
     }
 }

@@ -360,9 +360,7 @@ impl Relay {
             }
             TurnMessage::QuestionOpened(_)
             | TurnMessage::QuestionClosed
-            | TurnMessage::Remember { .. }
-            | TurnMessage::RuleGranted { .. }
-            | TurnMessage::SandboxOpened(_)
+            | TurnMessage::Permitted(_)
             | TurnMessage::FolderTrusted
             | TurnMessage::StepFinished
             | TurnMessage::ServerCalled(_)

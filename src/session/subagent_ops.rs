@@ -58,7 +58,7 @@ pub(super) async fn turn_news(session: &mut Session) -> TurnNews {
 /// Lets the model go on with the results of those that ended meanwhile.
 pub(super) async fn read_results(session: &mut Session) {
     let has_results = session.jobs.subagents.counts().unread > 0;
-    if has_results && session.is_idle() && session.open_question().is_none() {
+    if has_results && !session.is_busy() {
         let text = phrases::GO_ON.text(session.info.lang).to_owned();
         session.begin(UserInput::Text(text), TurnOrigin::Typed).await;
         session.send_info().await;

@@ -1,8 +1,8 @@
 //! The data of the question whether this folder is trusted. `app` provides the findings; nothing is
 //! read here.
 
-use avocet_core::i18n::LocalizedText;
-use avocet_core::protocol::{AskId, TrustOffer, UntrustedFile};
+use avocet_core::i18n::{LocalizedText, session as phrases};
+use avocet_core::protocol::{AskId, Notice, Question, TrustOffer, UntrustedFile};
 
 /// The data for the question, and the function that saves the answer.
 pub struct TrustPrompt {
@@ -48,6 +48,24 @@ impl TrustPrompt {
             open_question: None,
             mark_sandbox_warning: told_unheld,
         }
+    }
+
+    pub(super) fn ask(&mut self, id: AskId, folder: String, because: LocalizedText) -> Question {
+        self.open_question = Some(id);
+        let because = match &self.hazard {
+            Some(hazard) => {
+                phrases::TRUST_HAZARD.with("because", because).with("hazard", hazard.clone())
+            }
+            None => because,
+        };
+        let above = self.parent.clone();
+        Question::Trust { folder, above, because, found: self.untrusted_files.clone() }
+    }
+
+    /// What the user hears who trusts the folder during a turn.
+    pub(super) fn notice_at_step(&self) -> Notice {
+        let notice = Notice::info(phrases::TRUST_GIVEN_AT_STEP);
+        if self.has_settings { notice.with_hint(phrases::TRUST_SETTINGS) } else { notice }
     }
 
     /// What the question of a step says about the folder.

@@ -1,26 +1,20 @@
 //! The question whether this folder is trusted: when to ask it, and what an answer changes.
 
+use super::session_effects::SessionEffect;
 use super::state::Session;
 use super::trust::{AfterTrust, TrustAnswer, TrustPrompt};
 use avocet_config::project_kind::describe_project;
-use avocet_core::i18n::{LocalizedText, sandbox as held, session as phrases};
-use avocet_core::protocol::{Ask, AskId, Decision, Event, Notice, Question, SandboxStatus};
-use avocet_safety::{self as safety, PolicyContext};
+use avocet_core::i18n::{LocalizedText, session as phrases};
+use avocet_core::protocol::{Ask, AskId, Decision, Event, Notice};
+use avocet_safety as safety;
 use avocet_tools::git_branch;
 
 impl Session {
-    /// Asks the question that has waited since the start.
-    pub(super) async fn ask_trust_at_start(&mut self) {
-        if let Some(because) = self.security.trust.ask_because.take() {
-            self.ask_trust(because).await;
-        }
-    }
-
     /// `/trust`: shows whether the folder is trusted, and asks again.
     pub(super) async fn ask_trust_again(&mut self) {
         let because =
             if self.security.place.trusted { phrases::TRUST_IS } else { phrases::TRUST_IS_NOT };
-        if self.open_question().is_none() && self.is_idle() {
+        if !self.is_busy() {
             // The user is shown what there is now, and that is what counts as trusted.
             if let Some(new) = self.settings.as_mut().and_then(|settings| settings.trust_prompt()) {
                 let now = &mut self.security.trust;
@@ -32,20 +26,9 @@ impl Session {
         }
     }
 
-    async fn ask_trust(&mut self, because: LocalizedText) {
+    pub(super) async fn ask_trust(&mut self, because: LocalizedText) {
         let id = self.conversation.shared.next_ask_id();
-        self.security.trust.open_question = Some(id);
-        let found = self.security.trust.untrusted_files.clone();
-        let because = match &self.security.trust.hazard {
-            Some(hazard) => {
-                phrases::TRUST_HAZARD.with("because", because).with("hazard", hazard.clone())
-            }
-            None => because,
-        };
-        let folder = self.info.cwd.clone();
-        let above = self.security.trust.parent.clone();
-
-        let question = Question::Trust { folder, above, because, found };
+        let question = self.security.trust.ask(id, self.info.cwd.clone(), because);
         self.outbox.send(Event::Asked(Box::new(Ask { id, question }))).await;
     }
 
@@ -89,26 +72,10 @@ impl Session {
         AfterTrust::Continue
     }
 
-    /// The user trusts the folder during a turn, whose steps are already judged that way.
-    pub(super) async fn trust_from_step(&mut self) {
-        let notice = Notice::info(phrases::TRUST_GIVEN_AT_STEP);
-        let notice = if self.security.trust.has_settings {
-            notice.with_hint(phrases::TRUST_SETTINGS)
-        } else {
-            notice
-        };
-        self.set_trust(TrustAnswer::Folder, notice).await;
-    }
-
-    async fn set_trust(&mut self, answer: TrustAnswer, notice: Notice) {
+    pub(super) async fn set_trust(&mut self, answer: TrustAnswer, notice: Notice) {
         let trusted = answer != TrustAnswer::Untrusted;
         self.security.place.trusted = trusted;
-        let guard = &self.security;
-        let hooks = safety::hooks_digest(PolicyContext {
-            policy: &guard.policy,
-            place: &guard.place,
-            world: guard.world.as_ref(),
-        });
+        let hooks = safety::hooks_digest(self.security.context());
         self.security.place.trusted_hooks = trusted.then_some(hooks);
         self.info.trusted = trusted;
         if let Some(languages) = &self.callbacks.languages {
@@ -119,35 +86,23 @@ impl Session {
         if trusted && self.conversation.history.is_empty() {
             self.surroundings.project = describe_project(&self.security.place.cwd);
         }
-        self.count_changed_files().await;
-        self.send_info().await;
-        self.leave_unheld_mode().await;
-        self.refresh();
+        self.follow(vec![SessionEffect::FilesChanged, SessionEffect::InfoChanged]).await;
+        let effects = self.security.leave_unheld_mode(&mut self.info);
+        self.follow(effects).await;
+        self.extensions.start_scan(&self.security.place, &self.turn_messages);
         let kept = (self.security.trust.save)(answer);
         self.notify(notice).await;
-        self.apply_project_settings(trusted).await;
-        self.load_servers();
+        // The folder's own settings count, or do not any more.
+        if let Some(live) =
+            self.settings.as_mut().and_then(|settings| settings.set_trusted(trusted))
+        {
+            self.apply_settings(live).await;
+        }
+        self.servers.load(trusted);
         self.load_hooks().await;
         if let Err(why) = kept {
             self.notify(Notice::warning(phrases::TRUST_NOT_KEPT.with("why", why))).await;
         }
-    }
-}
-
-impl Session {
-    /// The result of testing the sandbox.
-    pub(super) async fn set_sandbox_status(&mut self, status: SandboxStatus) {
-        self.info.shelter = status;
-        self.security.policy.shelter = status;
-        self.policy.send_replace(self.security.policy.clone());
-        // Not earlier: only then is it known what may run by itself.
-        self.count_changed_files().await;
-        self.send_info().await;
-        if status == SandboxStatus::Absent && (self.security.trust.mark_sandbox_warning)() {
-            let notice = Notice::warning(held::TOLD_ABSENT).with_hint(held::TOLD_ABSENT_HINT);
-            self.notify(notice).await;
-        }
-        self.leave_unheld_mode().await;
     }
 }
 

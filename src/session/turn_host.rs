@@ -13,7 +13,7 @@ use super::offered_tools::offered_tools;
 use super::turn_context::bounds_of_model;
 use super::turn_conversation::Preamble;
 use super::turn_hooks::step_advice;
-use super::turn_messages::{FinishedTurn, TurnMessage};
+use super::turn_messages::{FinishedTurn, PermissionMessage, TurnMessage};
 use super::turn_scope::TurnScope;
 use super::{provider_search, script_tool, skill_tool, subagent};
 use crate::agent::Steering;
@@ -157,7 +157,7 @@ impl Host for TurnScope {
     }
 
     fn remember(&mut self, rule: String, _: ApprovalScope) {
-        self.events.notify(TurnMessage::Remember { rule });
+        self.events.notify(TurnMessage::Permitted(PermissionMessage::Rule(rule)));
     }
 
     fn set_approval_mode(&mut self, mode: ApprovalMode) {
@@ -166,11 +166,13 @@ impl Host for TurnScope {
     }
 
     fn open_for_session(&mut self, opening: SessionOpening) {
-        self.events.notify(TurnMessage::SandboxOpened(Box::new(opening)));
+        let opening = PermissionMessage::Opening(Box::new(opening));
+        self.events.notify(TurnMessage::Permitted(opening));
     }
 
     fn grant(&mut self, grant: Grant, scope: ApprovalScope) {
-        self.events.notify(TurnMessage::RuleGranted { grant: Box::new(grant), scope });
+        let step = PermissionMessage::Step { grant: Box::new(grant), scope };
+        self.events.notify(TurnMessage::Permitted(step));
     }
 }
 

@@ -30,16 +30,8 @@ pub enum TurnMessage {
     QuestionOpened(Box<Ask>),
     /// The turn does not wait any more.
     QuestionClosed,
-    /// The user wants a rule that covers this from now on.
-    Remember {
-        rule: String,
-    },
-    RuleGranted {
-        grant: Box<Grant>,
-        scope: ApprovalScope,
-    },
-    /// The user opened to a command for the session what the sandbox had denied it.
-    SandboxOpened(Box<SessionOpening>),
+    /// The user permits something from now on, at the question of a step.
+    Permitted(PermissionMessage),
     /// The user accepted a plan, to be carried out in this mode.
     PlanAccepted(ApprovalMode),
     /// The user trusts the folder, at the question of a step.
@@ -96,6 +88,17 @@ pub enum TurnMessage {
     ModelLearned,
     /// The current project instructions.
     InstructionsRead(Arc<ProjectInstructions>),
+}
+
+/// What the user permits from now on.
+#[derive(Debug)]
+pub enum PermissionMessage {
+    /// What this rule covers.
+    Rule(String),
+    /// This step, on its terms.
+    Step { grant: Box<Grant>, scope: ApprovalScope },
+    /// To a command, for the session, what the sandbox had denied it.
+    Opening(Box<SessionOpening>),
 }
 
 /// A message to the session from what runs beside the conversation.

@@ -9,114 +9,110 @@ use super::change_log::{
 use super::restore_turn::{self, AfterRestore, Restores};
 use super::state::Session;
 use avocet_core::i18n::session as phrases;
-use avocet_core::protocol::Notice;
+use avocet_core::protocol::{Event, Notice};
 use avocet_safety::tools::Restore;
+use avocet_tools::file::Backups;
 
 impl Session {
     /// Undoes the file changes of the last `n` turns that changed files.
     pub(super) async fn undo(&mut self, n: usize) {
-        match first_of_last(&changes(self.conversation.record()), n) {
+        let record = self.conversation.record();
+        match first_of_last(&changes(record), n) {
             Some(from) => self.undo_since(from, "/undo").await,
             None => {
-                self.report_lost(0).await;
-                self.notify(Notice::info(phrases::NOTHING_TO_UNDO)).await;
+                let nothing = Notice::info(phrases::NOTHING_TO_UNDO);
+                let notices = lost_notice(record, 0).into_iter().chain([nothing]);
+                self.follow(notices.map(Into::into).collect()).await;
             }
-        }
-    }
-
-    /// Says how many changes of these turns cannot be undone.
-    async fn report_lost(&mut self, from_turn: u64) {
-        let lost = ChangeLog::read(self.conversation.record()).lost;
-        let lost: usize = lost.iter().filter(|(turn, _)| *turn >= from_turn).map(|(_, n)| n).sum();
-        if lost > 0 {
-            self.notify(Notice::warning(phrases::UNDO_NOT_COVERED.with("n", lost))).await;
         }
     }
 
     /// Undoes the file changes from a place on. `text` names this in the conversation.
     pub(super) async fn undo_since(&mut self, point: UndoPoint, text: &'static str) {
-        if self.is_undo_blocked() {
+        if self.is_busy() {
             return self.notify(Notice::warning(phrases::UNDO_BUSY)).await;
         }
-        let (whose, back) = self.restore_steps(point).await;
+        let record = self.conversation.record();
+        let (whose, back, notices) = restore_steps(record, self.tools.backups(), point);
+        self.follow(notices.into_iter().map(Into::into).collect()).await;
         if back.steps.is_empty() {
             return self.notify(Notice::info(phrases::NOTHING_TO_UNDO)).await;
         }
-        self.start_undo(whose, back, text);
-    }
-
-    pub(super) fn is_undo_blocked(&self) -> bool {
-        !self.is_idle() || self.open_question().is_some()
-    }
-
-    /// Which file changes exist from this place on, and the steps that undo them. Reports changes
-    /// that cannot be undone.
-    pub(super) async fn restore_steps(&mut self, point: UndoPoint) -> (UndoScope, Restores) {
-        let all = changes(self.conversation.record());
-        self.report_lost(point.turn).await;
-        let back = changes_since(&all, point);
-        let back = self.restores(back.into_iter().map(|it| (it.before.clone(), it))).await;
-        (undo_scope(&all, point), back)
-    }
-
-    /// The steps that give files these contents, by their digests.
-    async fn restores(
-        &mut self,
-        wanted: impl Iterator<Item = (Option<String>, ChangedFile)>,
-    ) -> Restores {
-        let mut restores = Restores::default();
-        for (content, change) in wanted {
-            let executable = change.executable;
-            let now = if content == change.before { change.after } else { change.before };
-            let content = match content {
-                None => None,
-                Some(digest) => match self.backups().and_then(|kept| kept.get(&digest)) {
-                    Some(bytes) => Some(bytes),
-                    None => {
-                        let say = phrases::UNDO_LOST.with("path", change.path);
-                        self.notify(Notice::warning(say)).await;
-                        restores.is_incomplete = true;
-                        continue;
-                    }
-                },
-            };
-            restores.steps.push(Restore {
-                path: change.path,
-                before: content,
-                after: now,
-                executable,
-            });
-        }
-        restores
+        self.start_restore(text, AfterRestore::Undone(whose), back);
     }
 
     /// Makes the changes again that were undone last.
     pub(super) async fn redo(&mut self) {
-        if self.is_undo_blocked() {
+        if self.is_busy() {
             return self.notify(Notice::warning(phrases::UNDO_BUSY)).await;
         }
         let undone = ChangeLog::read(self.conversation.record()).undone.pop().unwrap_or_default();
         let merged = changes_since(&undone, UndoPoint { turn: 0, is_own: false });
-        let again = self.restores(merged.into_iter().map(|it| (it.after.clone(), it))).await;
+        let wanted = merged.into_iter().map(|it| (it.after.clone(), it));
+        let (again, notices) = restores(wanted, self.tools.backups());
+        self.follow(notices.into_iter().map(Into::into).collect()).await;
         if again.steps.is_empty() {
             return self.notify(Notice::info(phrases::NOTHING_TO_REDO)).await;
         }
-        self.info.restoring_turns.push(self.info.turns + 1);
-        self.info.restoring_turns.push(self.info.turns + 1);
-        self.start_turn(|scope| restore_turn::run("/redo", AfterRestore::Redone, again, scope));
+        self.start_restore("/redo", AfterRestore::Redone, again);
     }
 
-    /// Starts the turn that undoes the changes.
-    pub(super) fn start_undo(
+    /// Starts the turn that gives the files another content.
+    pub(super) fn start_restore(
         &mut self,
-        undo_scope: UndoScope,
-        restores: Restores,
         text: &'static str,
+        after: AfterRestore,
+        restores: Restores,
     ) {
         self.info.restoring_turns.push(self.info.turns + 1);
-        self.info.restoring_turns.push(self.info.turns + 1);
-        self.start_turn(|scope| {
-            restore_turn::run(text, AfterRestore::Undone(undo_scope), restores, scope)
-        });
+        self.start_turn(|scope| restore_turn::run(text, after, restores, scope));
     }
+}
+
+/// Which file changes exist from this place on, the steps that undo them, and what cannot be undone.
+pub(super) fn restore_steps(
+    record: &[Event],
+    backups: Option<&Backups>,
+    point: UndoPoint,
+) -> (UndoScope, Restores, Vec<Notice>) {
+    let all = changes(record);
+    let back = changes_since(&all, point);
+    let wanted = back.into_iter().map(|it| (it.before.clone(), it));
+    let (back, notices) = restores(wanted, backups);
+    let notices = lost_notice(record, point.turn).into_iter().chain(notices).collect();
+    (undo_scope(&all, point), back, notices)
+}
+
+/// How many changes of these turns cannot be undone.
+fn lost_notice(record: &[Event], from_turn: u64) -> Option<Notice> {
+    let lost = ChangeLog::read(record).lost;
+    let lost: usize = lost.iter().filter(|(turn, _)| *turn >= from_turn).map(|(_, n)| n).sum();
+    (lost > 0).then(|| Notice::warning(phrases::UNDO_NOT_COVERED.with("n", lost)))
+}
+
+/// The steps that give files these contents, by their digests.
+fn restores(
+    wanted: impl Iterator<Item = (Option<String>, ChangedFile)>,
+    backups: Option<&Backups>,
+) -> (Restores, Vec<Notice>) {
+    let mut restores = Restores::default();
+    let mut notices = Vec::new();
+    for (content, change) in wanted {
+        let executable = change.executable;
+        let now = if content == change.before { change.after } else { change.before };
+        let content = match content {
+            None => None,
+            Some(digest) => match backups.and_then(|kept| kept.get(&digest)) {
+                Some(bytes) => Some(bytes),
+                None => {
+                    let say = phrases::UNDO_LOST.with("path", change.path);
+                    notices.push(Notice::warning(say));
+                    restores.is_incomplete = true;
+                    continue;
+                }
+            },
+        };
+        restores.steps.push(Restore { path: change.path, before: content, after: now, executable });
+    }
+    (restores, notices)
 }

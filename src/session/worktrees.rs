@@ -45,7 +45,7 @@ pub(super) fn answer_request(session: &Session, request: WorktreeRequest) {
 }
 
 pub(super) async fn start_merge(session: &mut Session, name: String) {
-    if session.is_undo_blocked() {
+    if session.is_busy() {
         return session.notify(Notice::warning(phrases::MERGE_BUSY)).await;
     }
     let folder = session.security.place.cwd.clone();

@@ -105,7 +105,7 @@ async fn a_resumed_session_goes_on_in_its_mode() {
     {
         let mut again = session(&real, &[DONE], |parts| {
             talk::with_store(parts, true);
-            parts.command_line_mode = named;
+            parts.security.session.command_line_mode = named;
             parts.info.approval = named.unwrap_or_default();
             parts.security.policy.approval = named.unwrap_or_default();
         });

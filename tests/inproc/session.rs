@@ -72,7 +72,7 @@ fn model(replies: &[&str]) -> Arc<dyn Model> {
 
 fn parts(folder: &Path, replies: &[&str]) -> SessionConfig {
     let mut parts = talk::parts(folder, model(replies));
-    parts.model_access.callbacks.connect = Arc::new(|wanted, _| match wanted {
+    parts.model_access.connect = Arc::new(|wanted, _| match wanted {
         Wanted::Model { name, .. } if name == "other" => Ok(talk::connected(model(&[DONE]))),
         _ => Err(phrases::NO_MODELS.into()),
     });
@@ -645,7 +645,7 @@ async fn an_unavailable_mode_changes_nothing() {
 #[tokio::test]
 async fn switching_modes_reports_the_new_model() {
     let mut talk = TestSession::with(&[DONE], |parts| {
-        parts.model_access.callbacks.connect = Arc::new(|_, _| Ok(talk::connected(model(&[DONE]))));
+        parts.model_access.connect = Arc::new(|_, _| Ok(talk::connected(model(&[DONE]))));
     });
     talk.send(Op::Setting(SettingOp::SetMode { mode: Mode::Low })).await;
     assert_eq!(talk.notice().await.say.text(Lang::En), "Mode low: switched to `scripted`.");
@@ -755,7 +755,7 @@ async fn a_switch_to_another_server_says_where_and_how_and_counts_for_the_next_m
     let wanted = Arc::<Mutex<Vec<Wanted>>>::default();
     let heard = Arc::clone(&wanted);
     let mut talk = TestSession::with(&[DONE], |parts| {
-        parts.model_access.callbacks.connect = Arc::new(move |wanted, _| {
+        parts.model_access.connect = Arc::new(move |wanted, _| {
             heard.lock().unwrap().push(wanted.clone());
             let base_url = "https://api.far.example/v1".to_owned();
             let provider = Provider::Anthropic;

@@ -210,7 +210,6 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
     let place = Workspace::new(folder, folder.join("home"));
     let page = || Page { title: LocalizedText::from(phrases::DOCTOR), rows: vec![] };
     let ways = Callbacks {
-        connect: Arc::new(|_, _| Err(phrases::NO_MODELS.into())),
         doctor: Arc::new(move |_| async move { page() }.boxed()),
         platforms: Arc::new(page),
         languages: None,
@@ -228,6 +227,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
             first: connected(model),
             effort: None,
             discover: None,
+            connect: Arc::new(|_, _| Err(phrases::NO_MODELS.into())),
             callbacks: ways,
         },
         security: Security {
@@ -236,7 +236,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
             world: Arc::new(world),
             redactor: Arc::new(Redactor::new([("key", SECRET)], [7; 16])),
             keep_rule: Box::new(|_, _| Ok(())),
-            session_rules: Vec::new(),
+            session: Default::default(),
             trust: TrustPrompt::without_question(),
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
@@ -247,8 +247,6 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
         opening_notices: vec![],
         approves_template_commands: false,
         counts_changed_files: false,
-        command_line_mode: None,
-        mode_of_settings: Default::default(),
         user_notes: vec![],
         settings: None,
         outputs: None,
