@@ -63,6 +63,7 @@ mod gateway;
 mod gateway_service;
 mod headless;
 mod hooks;
+mod import;
 mod key_source;
 mod live_settings;
 mod login;
@@ -195,6 +196,7 @@ fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
         RunMode::Gateway(command) => gateway::run_subcommand(startup, options, &command, json),
         RunMode::Acp => acp::run(startup, options, acp::ServedProtocol::Acp),
         RunMode::Eval(eval) => eval::run(startup, options, &eval, json),
+        RunMode::Import(import) => import::run(&startup, &import, json, yes),
         RunMode::Serve { schema: true } => subcommands::serve_schema(&startup),
         RunMode::Serve { schema: false } => acp::run(startup, options, acp::ServedProtocol::Ops),
         RunMode::Doctor => subcommands::doctor(&startup, json),
@@ -231,6 +233,7 @@ fn needs_threads(mode: &RunMode) -> bool {
         | RunMode::Mcp(_)
         | RunMode::Doctor => true,
         RunMode::Session(_)
+        | RunMode::Import(_)
         | RunMode::ScriptFiles(_)
         | RunMode::Help(_)
         | RunMode::Policy(_)

@@ -262,7 +262,7 @@ pub fn unless_confirmed(
 }
 
 /// Asks on standard error; reads a line of standard input, if that is a terminal.
-fn confirm(startup: &Startup, text: LocalizedText, usual: bool) -> Confirmation {
+pub fn confirm(startup: &Startup, text: LocalizedText, usual: bool) -> Confirmation {
     if !io::stdin().is_terminal() {
         return Confirmation::NoUser;
     }

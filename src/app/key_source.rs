@@ -10,8 +10,11 @@ use super::startup::Startup;
 use avocet_config::key_store::{KeyPlace, KeyStore, system_keyring};
 use avocet_config::{Connection, Environment, Settings};
 use avocet_core::i18n::{Localize, LocalizedText, keys as phrases};
-use avocet_core::protocol::{HOSTED, Hosted};
-use avocet_model::{Endpoint, FetchKey, exposed_host, is_private, provider_name, server_origin};
+use avocet_core::protocol::{HOSTED, Hosted, Provider};
+use avocet_core::secret::secret_parts;
+use avocet_model::{
+    Endpoint, FetchKey, exposed_host, google_token, is_private, provider_name, server_origin,
+};
 use avocet_safety::redact::Redactor;
 use avocet_tools::exec::key_command::{self, KeyCommand};
 
@@ -97,7 +100,8 @@ impl KeyFinder {
 
             async move {
                 let key = key.await?;
-                redactor.learn_values(key.as_deref().into_iter());
+                let parts = key.as_deref().map(secret_parts).unwrap_or_default();
+                redactor.learn_values(parts.iter().map(String::as_str));
                 Ok(key)
             }
             .boxed()
@@ -108,6 +112,15 @@ impl KeyFinder {
     pub fn of_connection(&self, connection: &Connection) -> KeySource {
         let known = connection.api_key.as_ref().map(|key| key.expose().to_owned());
         match (known, connection.key_command.as_slice()) {
+            (Some(key), _)
+                if connection.provider.kind() == Provider::Vertex && key.starts_with('{') =>
+            {
+                let fetch: FetchKey = Arc::new(move || {
+                    let key = key.clone();
+                    async move { google_token(&key).await.map(Some) }.boxed()
+                });
+                self.checked(&connection.base_url, KeySource::Later(self.masked(fetch)))
+            }
             (Some(key), _) => self.checked(&connection.base_url, KeySource::Known(Some(key))),
             (None, [program, args @ ..]) => {
                 let fetch = self.command(program, args);

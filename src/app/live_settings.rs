@@ -17,7 +17,9 @@ use avocet_config::paths::project_files;
 use avocet_config::{Loaded, ProviderSetting, Settings, SettingsLayer, Sources, edit};
 use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as phrases, session};
 use avocet_core::protocol::{Mode, Notice, PageRow, SettingRow};
+use avocet_core::secret::secret_parts;
 use avocet_safety::Policy;
+use avocet_safety::redact::is_random;
 use avocet_session::Wanted;
 use avocet_session::settings::{LiveModels, LiveSettings, LiveTools, SettingsAccess};
 use avocet_session::trust::TrustPrompt;
@@ -118,7 +120,10 @@ impl SettingsFiles {
         }
         let redactor = Arc::clone(&self.runner.redactor);
         let key = now.connection.as_ref().and_then(|connection| connection.api_key.as_ref());
-        redactor.learn_values(key.iter().map(|key| key.expose()));
+        let parts = key.map(|key| secret_parts(key.expose())).unwrap_or_default();
+        redactor.learn_values(parts.iter().map(String::as_str));
+        let words = now.connection.iter().flat_map(|connection| connection.request.header_words());
+        redactor.learn_values(words.map(|(_, word)| word).filter(|word| is_random(word)));
         let wanted = match &now.connection {
             _ if model_target(settings) == model_target(now) => None,
             None => Some(Wanted::Guide),

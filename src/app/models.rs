@@ -304,6 +304,7 @@ pub fn endpoint(connection: &Connection) -> Endpoint {
     Endpoint {
         provider: provider.is_server().then_some(provider),
         key_name: connection.key_variable.clone(),
+        request: connection.request.clone(),
         ..Endpoint::at(&connection.base_url)
     }
 }
@@ -312,7 +313,9 @@ pub fn endpoint(connection: &Connection) -> Endpoint {
 /// machine or network is not paid for, and may answer under any name.
 fn check_name(client: Arc<dyn Model>, asked: &Endpoint, key: &KeySource) -> Arc<dyn Model> {
     let provider = provider_name(&asked.base_url);
-    if asked.model.is_empty() || provider.is_empty() || provider == "local" {
+    // An address of AWS (`arn:…`) is in no list.
+    let is_named = !asked.model.is_empty() && !asked.model.starts_with("arn:");
+    if !is_named || provider.is_empty() || provider == "local" {
         return client;
     }
     let endpoint = asked.clone();

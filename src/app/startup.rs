@@ -22,6 +22,7 @@ use avocet_config::{
 };
 use avocet_core::i18n::{Lang, Localize, cli as phrases};
 use avocet_core::protocol::{ApprovalMode, Notice};
+use avocet_core::secret::secret_parts;
 use avocet_present::commands;
 use avocet_safety::redact::{self, Redactor, is_random, is_secret_name};
 use avocet_safety::tools::{PluginEntry, PluginRegistry};
@@ -383,16 +384,21 @@ impl Startup {
 
             (is_secret_name(name) && is_random(value)).then(|| (name.to_owned(), value.to_owned()))
         });
-        let own = self.loaded.settings.connection.iter().filter_map(|connection| {
-            let key = connection.api_key.as_ref()?;
-            Some((connection.key_variable.clone(), key.expose().to_owned()))
+        let own = self.loaded.settings.connection.iter().flat_map(|connection| {
+            let key = connection.api_key.as_ref();
+            let parts = key.map(|key| secret_parts(key.expose())).unwrap_or_default().into_iter();
+            parts.map(|part| (connection.key_variable.clone(), part))
         });
+        let connection = self.loaded.settings.connection.as_ref();
+        let words = connection.into_iter().flat_map(|it| it.request.header_words());
+        let words = words.filter(|(_, word)| is_random(word));
+        let words = words.map(|(name, word)| (name.to_owned(), word.to_owned()));
         let tokens = self.loaded.settings.gateway.tokens().filter_map(|token| {
             Some((token.variable.clone(), token.value.as_ref()?.expose().to_owned()))
         });
         let search = self.loaded.settings.policy().web.search;
         let search = search.and_then(|own| Some((own.key_variable, own.key?.expose().to_owned())));
-        Redactor::new(named.chain(own).chain(tokens).chain(search), self.salt(keeps))
+        Redactor::new(named.chain(own).chain(words).chain(tokens).chain(search), self.salt(keeps))
     }
 
     /// The salt of the tags of masks. It is saved, so that a secret found again after a session was

@@ -13,6 +13,7 @@ use super::extensions::args::{
     AfterFill, AgentSub, BotSub, CommandSub, ExtensionAction, SkillSub, separate_template_options,
 };
 pub use super::gateway::GatewayCommand;
+use super::import::ImportOptions;
 use super::mcp_command::McpCommand;
 use super::open_choices::OpenChoices;
 pub use super::resume::ResumeChoice;
@@ -233,6 +234,9 @@ The key goes into the system's keyring, or into a file that only you can read wh
   avocet eval assets/eval --jobs 4 --out results.jsonl
   avocet eval assets/eval --compare before.jsonl")]
     Eval(EvalOptions),
+    /// Copy the conversations of another client; shows them first, and asks.
+    #[command(after_help = "Example:\n  avocet import claude --dry-run")]
+    Import(ImportOptions),
     /// Check settings, model and terminal.
     #[command(after_help = "Example:\n  avocet doctor --json")]
     Doctor,
@@ -357,6 +361,7 @@ pub enum RunMode {
     Gateway(GatewayCommand),
     Acp,
     Eval(EvalOptions),
+    Import(ImportOptions),
     Serve {
         schema: bool,
     },
@@ -537,6 +542,7 @@ impl Cli {
             Some(Sub::Gateway(gateway)) => return Ok(RunMode::Gateway(gateway)),
             Some(Sub::Acp) => return Ok(RunMode::Acp),
             Some(Sub::Eval(eval)) => return Ok(RunMode::Eval(eval)),
+            Some(Sub::Import(import)) => return Ok(RunMode::Import(import)),
             Some(Sub::Serve { schema, .. }) => return Ok(RunMode::Serve { schema }),
             Some(Sub::Doctor) => return Ok(RunMode::Doctor),
             Some(Sub::Completions { shell }) => return Ok(RunMode::Completions(shell)),

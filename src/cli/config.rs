@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Subcommand;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use avocet_config::diagnostic::DiagnosticSource;
 use avocet_config::edit::{self, EditError};
@@ -109,11 +109,19 @@ fn get(
     Ok(ConfigAnswer::Out(text))
 }
 
-/// A value as it may be shown: an address without its password.
+/// A value as it may be shown: an address without its password, headers without their texts.
 pub fn without_password(key: &str, value: TomlValue) -> TomlValue {
     match value {
         TomlValue::Text(text) if key == ADDRESS || key.ends_with(".base_url") => {
             TomlValue::Text(display_address(&text))
+        }
+        TomlValue::Text(text) if key.ends_with(".headers") => {
+            let mut headers: Map<String, Value> = serde_json::from_str(&text).unwrap_or_default();
+            let literal = headers
+                .values_mut()
+                .filter(|value| value.as_str().is_some_and(|text| !text.contains("${")));
+            literal.for_each(|value| *value = Value::from("…"));
+            TomlValue::Text(Value::Object(headers).to_string())
         }
         value => value,
     }

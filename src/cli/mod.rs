@@ -12,6 +12,8 @@ pub mod extensions;
 pub mod gateway;
 pub mod headless;
 mod headless_effect;
+pub mod import;
+
 pub mod help;
 pub mod input;
 pub mod language_server;

@@ -2,10 +2,11 @@
 //! environment, the fallback of an invalid key, its help and when a change counts are all derived
 //! from it.
 
+use super::object_value::ObjectKind::{Fields, Headers};
 use super::setting_timing::SettingTiming::{self, AtOnce, NextGateway, NextStart, NextTurn};
 use super::toml_schema::ListKind::{Ids, Names, Paths, Programs, RuleIds, Rules, Words};
 use super::toml_schema::TomlKind::{
-    Choice, Count, Flag, Layout, List, Number, Renamed, Text, Variable,
+    Choice, Count, Flag, Layout, List, Number, Object, Renamed, Text, Variable,
 };
 use super::toml_schema::{self, SettingKey};
 use avocet_core::i18n::{config as w, settings as about};
@@ -16,7 +17,7 @@ use avocet_safety::web::SearchService;
 #[rustfmt::skip]
 const PROVIDERS: &[&str] = &[
     "auto", "openai", "openai-responses", "anthropic", "gemini", "ollama", "azure", "openrouter",
-    "guide", "scripted",
+    "bedrock", "vertex", "guide", "scripted",
 ];
 
 /// The themes that are always there; `auto`: by the background of the terminal.
@@ -80,6 +81,12 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "profiles.*.low",         kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None, about: Some(about::PROFILE_LOW), timing: NextTurn },
     SettingKey { path: "profiles.*.high",        kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None, about: Some(about::PROFILE_HIGH), timing: NextTurn },
     SettingKey { path: "profiles.*.fallback",    kind: List(Words),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None, about: Some(about::PROFILE_FALLBACK), timing: NextTurn },
+    SettingKey { path: "profiles.*.headers",     kind: Object(Headers),                          built_in: "",        strictest: None,           variables: &[], elsewhere: None, about: Some(about::PROFILE_HEADERS), timing: NextTurn },
+    SettingKey { path: "profiles.*.extra_body",  kind: Object(Fields),                           built_in: "",        strictest: None,           variables: &[], elsewhere: None, about: Some(about::PROFILE_EXTRA_BODY), timing: NextTurn },
+    SettingKey { path: "profiles.*.temperature", kind: Number { min: 0.0, max: 2.0 },            built_in: "",        strictest: None,           variables: &[], elsewhere: None, about: Some(about::PROFILE_TEMPERATURE), timing: NextTurn },
+    SettingKey { path: "profiles.*.top_p",       kind: Number { min: 0.0, max: 1.0 },            built_in: "",        strictest: None,           variables: &[], elsewhere: None, about: Some(about::PROFILE_TOP_P), timing: NextTurn },
+    SettingKey { path: "profiles.*.max_output",  kind: Count { min: 1, max: 100_000_000 },       built_in: "",        strictest: None,           variables: &[], elsewhere: None, about: Some(about::PROFILE_MAX_OUTPUT), timing: NextTurn },
+    SettingKey { path: "profiles.*.service_tier",kind: Text,                                     built_in: "",        strictest: None,           variables: &[], elsewhere: None, about: Some(about::PROFILE_SERVICE_TIER), timing: NextTurn },
     SettingKey { path: "profiles.*.api_key",     kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: Some(w::KEY_IN_ENVIRONMENT), about: None, timing: NextTurn },
     SettingKey { path: "profiles.*.model",       kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: Some(w::MODEL_IN_PROFILE), about: None, timing: NextTurn },
 

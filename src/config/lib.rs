@@ -6,6 +6,8 @@
 
 pub mod approvals;
 pub mod atomic_file;
+mod aws;
+mod connection;
 pub mod diagnostic;
 pub mod draft;
 pub mod edit;
@@ -14,12 +16,14 @@ pub mod extensions;
 pub mod files_beside;
 pub mod foreign_file;
 pub mod gateway;
+mod google;
 pub mod history;
 pub mod key_store;
 pub mod keys;
 mod layers;
 pub mod load;
 pub mod log;
+pub mod object_value;
 pub mod paths;
 pub mod project_check;
 pub mod project_instructions;
@@ -35,11 +39,10 @@ pub mod trust;
 mod web;
 
 pub use avocet_core::secret::Secret;
+pub use connection::{Connection, FallbackTarget, ProviderSetting};
 pub use diagnostic::{ConfigDiagnostic, ConfigError};
 pub use environment::Environment;
 pub use layers::SettingsLayer;
 pub use load::{Loaded, Sources, load};
 pub use paths::Paths;
-pub use settings::{
-    BusyInput, Connection, FallbackTarget, ProviderSetting, Settings, ShowThinking,
-};
+pub use settings::{BusyInput, Settings, ShowThinking};

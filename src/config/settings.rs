@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Environment;
+use super::connection::{self, Connection};
 use super::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
 use super::gateway::GatewaySettings;
 use super::layers::{Layers, SettingsLayer};
@@ -13,10 +14,7 @@ use super::toml_schema::{self, TomlValue};
 use super::web;
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::budget::{SpendLimit, SpendLimits};
-use avocet_core::protocol::{
-    self, ApprovalMode, Dialect, Effort, Mode, ModelOverride, PromptSize, SandboxMode, TokenPrices,
-};
-use avocet_core::secret::Secret;
+use avocet_core::protocol::{ApprovalMode, Effort, Mode, ModelOverride, SandboxMode, TokenPrices};
 use avocet_safety::{EffectLimits, Limit, Policy, PolicyRule, Unknown};
 
 #[derive(Clone, Debug)]
@@ -162,81 +160,6 @@ pub struct LimitSettings {
     pub subagents: usize,
 }
 
-/// The connection to a model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Connection {
-    pub provider: ProviderSetting,
-    /// The address up to and with `/v1`; empty for a built-in model.
-    pub base_url: String,
-    pub api_key: Option<Secret>,
-    /// The variable that the key came from, or should come from: for "set X".
-    pub key_variable: String,
-    /// A program with its arguments that prints the key; empty: none.
-    pub key_command: Vec<String>,
-    /// How its models propose steps; `None`: as each can.
-    pub dialect: Option<Dialect>,
-    /// The system prompt its models get; `None`: as suits each.
-    pub prompt: Option<PromptSize>,
-    /// Whether they are offered a tool for shell lines.
-    pub shell_tool: bool,
-    /// The models of the two modes; empty if the server must be asked.
-    pub low: String,
-    pub high: String,
-    /// Which models answer instead, in this order.
-    pub fallback: Vec<FallbackTarget>,
-}
-
-/// A model that answers when the one before it cannot.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FallbackTarget {
-    /// As the settings name it: a profile, or else a model.
-    pub name: String,
-    /// The connection of the profile; a model is at the same server, or at one whose name is before
-    /// a colon.
-    pub connection: Option<Box<Connection>>,
-}
-
-impl Connection {
-    pub fn model(&self, mode: Mode) -> &str {
-        match mode {
-            Mode::Low => &self.low,
-            Mode::High => &self.high,
-        }
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProviderSetting {
-    Server(protocol::Provider),
-    Guide,
-    Scripted(PathBuf),
-}
-
-impl ProviderSetting {
-    pub fn kind(&self) -> protocol::Provider {
-        match self {
-            ProviderSetting::Server(provider) => *provider,
-            ProviderSetting::Guide => protocol::Provider::Guide,
-            ProviderSetting::Scripted(_) => protocol::Provider::Scripted,
-        }
-    }
-
-    /// The built-in models that `--model` can name.
-    fn from_model_name(model: &str) -> Option<ProviderSetting> {
-        match model.split_once(':') {
-            Some(("scripted", file)) if !file.is_empty() => {
-                Some(ProviderSetting::Scripted(PathBuf::from(file)))
-            }
-            _ if model == "guide" => Some(ProviderSetting::Guide),
-            _ => None,
-        }
-    }
-}
-
-/// The server that keys named `OPENAI_API_KEY` are for if no other is named.
-const OPENAI: &str = "https://api.openai.com/v1";
-const OWN_KEY: &str = "AVOCET_API_KEY";
-
 impl Settings {
     /// The built-in settings, for a user without a file.
     pub fn built_in() -> Settings {
@@ -269,6 +192,7 @@ impl Settings {
     ) -> Settings {
         let profile = layers.text("profile").unwrap_or_else(|| "default".to_owned());
         check_profile(&profile, layers, diagnostics);
+        diagnostics.extend(connection::unset_variables(&profile, layers, environment));
         Settings {
             mode: layers.text("mode").and_then(|mode| Mode::parse(&mode)).unwrap_or_default(),
             effort: effort(&profile, layers),
@@ -278,7 +202,7 @@ impl Settings {
             look: ScreenSettings::from_layers(layers),
             log: layers.text("log").filter(|level| level != "off"),
             model: layers.text("model"),
-            connection: connection(&profile, layers, environment),
+            connection: connection::connection(&profile, layers, environment),
             limits: LimitSettings {
                 max_auto_steps: match layers.get("safety.max_auto_steps_per_turn") {
                     Some(TomlValue::Count(steps)) => usize::try_from(steps).ok(),
@@ -373,146 +297,6 @@ fn lang(layers: &Layers, environment: &Environment) -> Lang {
         let locale = locale.iter().find_map(|name| environment.get(name));
         locale.and_then(Lang::parse).unwrap_or_default()
     })
-}
-
-fn connection(profile: &str, layers: &Layers, environment: &Environment) -> Option<Connection> {
-    let run = RunOptions { model: layers.text("model"), base_url: layers.text("base_url") };
-    // Another server knows nothing of the models of this one.
-    let has_fallback = run.base_url.is_none();
-    let connection = profile_connection(profile, layers, environment, Some(run))?;
-    let names = layers.list(&format!("profiles.{profile}.fallback"));
-    let names = names.into_iter().filter(|name| has_fallback && name != profile);
-    let fallback = names.map(|name| {
-        let is_profile = layers.profiles().contains(&name);
-        let own = || profile_connection(&name, layers, environment, None);
-        let connection = is_profile.then(own).flatten().map(Box::new);
-        FallbackTarget { name, connection }
-    });
-    Some(Connection { fallback: fallback.collect(), ..connection })
-}
-
-/// What options and variables say of the connection of this run.
-struct RunOptions {
-    model: Option<String>,
-    base_url: Option<String>,
-}
-
-/// The connection of a profile; that of a fall-back has no options, and no key but its own.
-fn profile_connection(
-    profile: &str,
-    layers: &Layers,
-    environment: &Environment,
-    run: Option<RunOptions>,
-) -> Option<Connection> {
-    let of_profile = |key: &str| layers.text(&format!("profiles.{profile}.{key}"));
-    let is_run = run.is_some();
-    let RunOptions { model, base_url: named } =
-        run.unwrap_or(RunOptions { model: None, base_url: None });
-    let low = model.clone().or_else(|| of_profile("low")).or_else(|| of_profile("high"));
-    let high = model.clone().or_else(|| of_profile("high")).or_else(|| of_profile("low"));
-    let (low, high) = (low.unwrap_or_default(), high.unwrap_or_default());
-
-    if let Some(provider) = built_in_model(model.as_deref(), of_profile, named.is_some(), &high) {
-        let name = provider.kind().name().to_owned();
-        return Some(Connection {
-            provider,
-            base_url: String::new(),
-            api_key: None,
-            key_variable: String::new(),
-            key_command: Vec::new(),
-            dialect: None,
-            prompt: None,
-            shell_tool: false,
-            low: name.clone(),
-            high: name,
-            fallback: Vec::new(),
-        });
-    }
-    let of_server = of_profile("base_url");
-    let is_own = named.is_none() || of_server.is_none();
-    let provider = of_profile("provider").filter(|_| is_own);
-    let provider = provider.and_then(|name| protocol::Provider::from_name(&name));
-    let to_profile = named.is_none().then_some(of_server).flatten();
-    let home = provider.and_then(protocol::Provider::home).map(str::to_owned);
-    let by_profile = named.is_none() && (to_profile.is_some() || home.is_some());
-    let address = named.or(to_profile).or(home);
-    let usual = address.as_deref().map(protocol::key_variables).unwrap_or_default();
-    let (api_key, key_variable) = if is_run {
-        find_key(layers, environment, by_profile, of_profile("api_key_env"), &usual)
-    } else {
-        own_key(environment, of_profile("api_key_env"), &usual)
-    };
-    let named_by_profile = of_profile("api_key_env").is_some_and(|name| name == key_variable);
-    let of_openai = api_key.is_some() && (named_by_profile || key_variable == "OPENAI_API_KEY");
-    let base_url = address.or_else(|| of_openai.then(|| OPENAI.to_owned()))?;
-    let base_url = base_url.trim_end_matches('/').to_owned();
-    let provider = provider.unwrap_or_else(|| protocol::Provider::at(&base_url));
-    Some(Connection {
-        provider: ProviderSetting::Server(provider),
-        base_url,
-        api_key,
-        key_variable,
-        key_command: layers.list(&format!("profiles.{profile}.api_key_command")),
-        dialect: of_profile("dialect").and_then(|name| Dialect::from_name(&name)),
-        shell_tool: layers.flag(&format!("profiles.{profile}.shell_tool")),
-        prompt: of_profile("prompt").and_then(|name| PromptSize::from_name(&name)),
-        low,
-        high,
-        fallback: Vec::new(),
-    })
-}
-
-/// A built-in model: named by `--model`, or by the profile if no server overrides it.
-fn built_in_model(
-    model: Option<&str>,
-    of_profile: impl Fn(&str) -> Option<String>,
-    server_named: bool,
-    high: &str,
-) -> Option<ProviderSetting> {
-    match (model, of_profile("provider").as_deref()) {
-        (Some(model), _) if ProviderSetting::from_model_name(model).is_some() => {
-            ProviderSetting::from_model_name(model)
-        }
-        (None, Some("guide")) if !server_named => Some(ProviderSetting::Guide),
-        (None, Some("scripted")) if !server_named => Some(ProviderSetting::Scripted(high.into())),
-        _ => None,
-    }
-}
-
-/// The key for the active server. A key that is in the environment for other programs (`R9S_…`,
-/// `OPENAI_…`) is never sent to a server that the settings file names: that one gets
-/// `AVOCET_API_KEY` or the variable its profile names. A known host gets its own variable
-/// (`usual`), wherever it is named.
-fn find_key(
-    layers: &Layers,
-    environment: &Environment,
-    to_profile: bool,
-    of_profile: Option<String>,
-    usual: &[&str],
-) -> (Option<Secret>, String) {
-    let secret = |name: String| (environment.get(&name).map(Secret::new), name);
-    let server_named = layers.text("base_url").is_some();
-
-    let own = || usual.iter().find(|name| environment.get(name).is_some());
-    match (layers.layer("api_key"), of_profile) {
-        (SettingsLayer::Variable(name), _) if name == OWN_KEY => secret(name),
-        (_, Some(name)) if !server_named => secret(name),
-        _ if own().is_some() => secret(own().copied().unwrap_or_default().to_owned()),
-        (SettingsLayer::Variable(name), None) if !to_profile => secret(name),
-        (SettingsLayer::Variable(name), Some(_)) => secret(name),
-        _ => (None, usual.first().copied().unwrap_or(OWN_KEY).to_owned()),
-    }
-}
-
-/// The key of a server that is not the run's: the one its profile names, or its usual one.
-fn own_key(
-    environment: &Environment,
-    of_profile: Option<String>,
-    usual: &[&str],
-) -> (Option<Secret>, String) {
-    let known = || usual.iter().find(|name| environment.get(name).is_some()).or(usual.first());
-    let name = of_profile.or_else(|| known().map(|name| (*name).to_owned())).unwrap_or_default();
-    (environment.get(&name).map(Secret::new), name)
 }
 
 fn spend_limits(layers: &Layers) -> SpendLimits {

@@ -10,6 +10,7 @@ use toml_edit::{Document, Item, TableLike};
 use super::diagnostic::{
     ConfigDiagnostic, ConfigError, DiagnosticSource, TextPosition, describe_item, describe_text,
 };
+use super::object_value::ObjectKind;
 use super::rule_samples;
 use super::setting_timing::SettingTiming;
 use super::suggest;
@@ -71,6 +72,8 @@ pub enum TomlKind {
         max: f64,
     },
     List(ListKind),
+    /// A table, kept as JSON.
+    Object(ObjectKind),
 }
 
 /// The type of the texts in a list.
@@ -247,6 +250,10 @@ impl TomlKind {
             TomlKind::Flag if matches!(text, "on" | "off") => {
                 Item::from(toml_edit::Value::from(text == "on"))
             }
+            TomlKind::Object(_) => match text.parse::<toml_edit::Value>() {
+                Ok(value) => Item::from(value),
+                Err(_) => Item::from(toml_edit::Value::from(text)),
+            },
             TomlKind::Flag
             | TomlKind::Count { .. }
             | TomlKind::Number { .. }
@@ -273,6 +280,7 @@ impl TomlKind {
             TomlKind::Number { min, max } => {
                 w::A_NUMBER.with("min", min.to_string()).with("max", max.to_string())
             }
+            TomlKind::Object(of) => of.expected(),
             TomlKind::List(ListKind::Programs) => w::A_LIST_OF_PROGRAMS.into(),
             TomlKind::List(ListKind::RuleIds) => w::A_LIST_OF_RULE_IDS.into(),
             TomlKind::List(ListKind::Rules) => w::A_LIST_OF_RULES.into(),
@@ -316,6 +324,7 @@ impl TomlKind {
                 number.filter(|number| (min..=max).contains(&number)).map(TomlValue::Number)
             }
             TomlKind::List(of) => return list_value(*of, item),
+            TomlKind::Object(of) => return of.check(item),
         };
         value.ok_or_else(|| describe_item(item))
     }

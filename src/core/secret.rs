@@ -16,6 +16,20 @@ impl Secret {
     }
 }
 
+/// The parts of a key that are secrets by themselves: those of credentials in JSON, or the whole.
+pub fn secret_parts(key: &str) -> Vec<String> {
+    match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(key) {
+        Ok(fields) => {
+            let texts = fields.values().filter_map(|value| value.as_str());
+            texts.filter(|text| text.len() >= MIN_PART).map(str::to_owned).collect()
+        }
+        Err(_) => vec![key.to_owned()],
+    }
+}
+
+/// A shorter part is no secret.
+const MIN_PART: usize = 16;
+
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(…)")

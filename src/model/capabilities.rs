@@ -112,6 +112,8 @@ pub fn capabilities(
 const WITH_DOCUMENTS: &[&str] = &["anthropic", "gemini", "openai"];
 
 fn known(provider: &str, model: &str) -> Capabilities {
+    // AWS has the maker in the name of each model.
+    let model = model.split_once("anthropic.").map_or(model, |(_, name)| name);
     let caching = match provider {
         "anthropic" => Caching::Marked,
         "local" => Caching::Automatic,

@@ -24,8 +24,8 @@ use super::wire::answer::{AnswerReader, BodyKind};
 use super::wire::calls::mend_calls;
 use super::wire::capability_cache::CapabilityCache;
 use super::wire::features::{Downgrade, RequestFeatures};
-use super::wire::format::WireCall;
-use super::{Chunk, Model, ModelError, Request, ServerFacts, learn};
+use super::wire::format::{Framing, WireCall};
+use super::{Chunk, Model, ModelError, Request, ServerFacts, aws, learn};
 use avocet_core::deadline::with_timeout;
 use avocet_core::i18n::{LocalizedText, model as phrases};
 use avocet_core::protocol::Provider;
@@ -119,7 +119,8 @@ impl HttpModel {
         let (before, mut notices) = (features, Vec::new());
         loop {
             let sent = self.capabilities.fit(request, features);
-            let body = format.body(&self.call(&sent, features));
+            let mut body = format.body(&self.call(&sent, features));
+            self.server.settings().extend(&mut body);
             let post = self.server.post(&format.path(&self.model))?;
             let response = self.server.send(post.json(&body)).await?;
             if response.status().is_success() {
@@ -200,6 +201,7 @@ impl HttpModel {
 
     async fn open(self, mut request: Request) -> Result<Chunks, ModelError> {
         mend_calls(&mut request.messages);
+        self.server.settings().complete(&mut request.params);
         let (response, notices) = self.send_with_downgrades(&request).await?;
         let this = self.clone();
         let sent = request.estimate_tokens();
@@ -234,17 +236,20 @@ impl HttpModel {
                 None => {}
             }
         };
-        let is_lines = format.is_lines();
         if kind == BodyKind::Html {
             return Err(ModelError::WebPage { url: self.server.url() });
         }
-        if kind == BodyKind::Json && !is_lines {
+        if kind == BodyKind::Json && format.framing() != Framing::Lines {
             return read_whole(reader, head, body).await;
         }
         let bytes = stream::iter([Ok(Bytes::from(head))]).chain(body);
-        let events: Events = match kind {
-            BodyKind::Json => sse::lines(bytes, EVENT_CAP).boxed(),
-            BodyKind::Events | BodyKind::Html => sse::events(bytes, EVENT_CAP).boxed(),
+        let events: Events = match (kind, format.framing()) {
+            (BodyKind::Json, _) => sse::lines(bytes, EVENT_CAP).boxed(),
+            (_, Framing::AwsFrames) => {
+                let server = Arc::clone(&self.server);
+                aws::events(bytes, move || server.broken()).boxed()
+            }
+            _ => sse::events(bytes, EVENT_CAP).boxed(),
         };
         Ok(stream_chunks(self.server, reader, events))
     }
@@ -308,6 +313,7 @@ fn asked_answer(body: &Value) -> Option<u64> {
         "/max_completion_tokens",
         "/max_output_tokens",
         "/generationConfig/maxOutputTokens",
+        "/inferenceConfig/maxTokens",
     ];
     fields.iter().find_map(|field| body.pointer(field)?.as_u64())
 }

@@ -16,7 +16,7 @@ use super::http::{self, Endpoint, Server, Timeouts};
 use super::server_facts::facts_of_listed;
 use super::{ModelError, ServerFacts};
 use avocet_core::deadline::with_timeout;
-use avocet_core::protocol::HOSTED;
+use avocet_core::protocol::{HOSTED, Provider};
 
 /// How long a server on this machine may take to respond.
 const LOCAL_WAIT: Duration = Duration::from_secs(1);
@@ -127,7 +127,15 @@ fn names_of(models: Vec<ListedModel>) -> Vec<String> {
 }
 
 pub(super) async fn list(server: &Arc<Server>) -> Result<Vec<ListedModel>, ModelError> {
-    let text = ask(server, server.get(server.api().models)?).await?;
+    let mut models = list_at(server, server.api().models).await?;
+    if server.provider() == Provider::Bedrock {
+        models.extend(list_at(server, "foundation-models?byInferenceType=ON_DEMAND").await?);
+    }
+    Ok(models)
+}
+
+async fn list_at(server: &Arc<Server>, path: &str) -> Result<Vec<ListedModel>, ModelError> {
+    let text = ask(server, server.get(path)?).await?;
     let value: Value = serde_json::from_str(&text).unwrap_or_default();
     if value.get("error").is_some_and(|error| !error.is_null()) {
         return Err(server.reported(&value, ""));
@@ -156,11 +164,14 @@ pub(super) async fn ask(
 
 /// `{"data":[{"id":…}]}`, or a bare list, or `models` with `name`s as in Ollama.
 fn listed(value: &Value) -> Option<Vec<ListedModel>> {
-    let list = [value.get("data"), value.get("models"), Some(value)];
-    let list = list.into_iter().flatten().find_map(Value::as_array)?;
+    let fields =
+        ["data", "models", "inferenceProfileSummaries", "modelSummaries", "publisherModels"];
+    let list = fields.map(|field| value.get(field)).into_iter().chain([Some(value)]);
+    let list = list.flatten().find_map(Value::as_array)?;
     let name = |item: &Value| {
-        let fields = ["id", "name", "model"];
+        let fields = ["inferenceProfileId", "modelId", "id", "name", "model"];
         let name = fields.iter().find_map(|field| item.get(field)?.as_str()).or(item.as_str())?;
+        let name = name.strip_prefix("publishers/google/").unwrap_or(name);
         Some(clean(name.strip_prefix("models/").unwrap_or(name), None))
             .filter(|name| !name.is_empty())
     };
@@ -186,6 +197,10 @@ mod tests {
             json!({ "models": [{ "name": "a" }, { "model": "b" }] }),
             json!({ "models": [{ "name": "models/a" }, { "name": "models/b" }] }),
             json!(["a", "b"]),
+            json!({ "inferenceProfileSummaries": [
+                { "inferenceProfileId": "a", "inferenceProfileName": "A" },
+                { "inferenceProfileId": "b" },
+            ] }),
         ];
         for shape in shapes {
             assert_eq!(listed(&shape).map(names_of), expected, "{shape}");

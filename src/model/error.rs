@@ -210,6 +210,11 @@ impl ModelError {
         )
     }
 
+    /// True if the key, or what it may do, is refused.
+    pub fn is_of_key(&self) -> bool {
+        matches!(self, ModelError::KeyWrong { .. } | ModelError::Forbidden { .. })
+    }
+
     /// True if another model may answer the same request: this one, or its server, cannot be had.
     pub fn is_mended_elsewhere(&self) -> bool {
         match self {

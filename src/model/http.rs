@@ -8,21 +8,22 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt};
 use jiff::Timestamp;
-use reqwest::header::{HeaderValue, LOCATION};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, RequestBuilder, Response};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::ModelError;
 use super::address::{Address, strip_secrets};
+use super::aws::AwsKey;
 use super::error::ConnectError;
 use super::error_body::{ServerMessage, clean};
 use super::provider_name::is_private;
 use super::status::{self, ErrorContext};
-use super::wire::Api;
+use super::wire::{Api, BEARER};
 use crate::net;
 use avocet_core::deadline::with_timeout;
-use avocet_core::protocol::Provider;
+use avocet_core::protocol::{KEY_PLACE, Provider, RequestSettings};
 
 /// Maximum size of one answer, in bytes.
 pub(super) const BODY_CAP: usize = 16 << 20;
@@ -81,6 +82,7 @@ pub struct Endpoint {
     pub key_name: String,
     pub model: String,
     pub timeouts: Timeouts,
+    pub request: RequestSettings,
 }
 
 impl Endpoint {
@@ -93,6 +95,7 @@ impl Endpoint {
             key_name: String::new(),
             model: String::new(),
             timeouts: Timeouts::default(),
+            request: RequestSettings::default(),
         }
     }
 }
@@ -104,6 +107,9 @@ pub(super) struct Server {
     provider: Provider,
     api: &'static Api,
     key: Option<Key>,
+    /// Of each request.
+    headers: HeaderMap,
+    request: RequestSettings,
     key_name: String,
     timeouts: Timeouts,
     client: OnceLock<Client>,
@@ -112,26 +118,32 @@ pub(super) struct Server {
 /// A key, as text to remove from foreign text and as the header it is sent in.
 struct Key {
     text: String,
-    header: HeaderValue,
+    /// Absent where each request is signed.
+    header: Option<(&'static str, HeaderValue)>,
+    aws: Option<AwsKey>,
 }
 
 impl Server {
     pub fn new(endpoint: Endpoint) -> Result<Server, ModelError> {
-        let Endpoint { base_url, provider, api_key, key_name, model: _, timeouts } = endpoint;
+        let Endpoint { base_url, provider, api_key, key_name, model: _, timeouts, request } =
+            endpoint;
         let provider = provider.unwrap_or_else(|| Provider::at(&base_url));
         let api = Api::of(provider);
         let key = api_key.as_deref().map(str::trim).filter(|key| !key.is_empty());
         let key = key.map(|key| {
             let unusable = || ModelError::KeyUnusable { key: key_name.clone() };
-            Key::new(key, api).ok_or_else(unusable)
+            Key::new(key, &key_name, api).ok_or_else(unusable)
         });
+        let key = key.transpose()?;
         let address = Address::parse(&base_url, api.base)?;
         Ok(Server {
             host: address.host(),
             address,
             provider,
             api,
-            key: key.transpose()?,
+            headers: headers(api, &request, key.as_ref())?,
+            request,
+            key,
             key_name,
             timeouts,
             client: OnceLock::new(),
@@ -168,12 +180,20 @@ impl Server {
         self.key.as_ref().map(|key| key.text.as_str())
     }
 
-    pub fn get(&self, endpoint: &str) -> Result<RequestBuilder, ModelError> {
-        Ok(self.with_headers(self.client()?.get(self.address.endpoint(endpoint))))
-    }
-
     pub fn post(&self, endpoint: &str) -> Result<RequestBuilder, ModelError> {
         Ok(self.with_headers(self.client()?.post(self.address.endpoint(endpoint))))
+    }
+
+    /// For what is said of models: AWS has that at a host of its own, Google outside of projects.
+    pub fn get(&self, path: &str) -> Result<RequestBuilder, ModelError> {
+        let mut url = self.address.endpoint(path);
+        if self.provider == Provider::Vertex {
+            url.set_path("/v1beta1/publishers/google/models");
+        }
+        if let Some(host) = self.host.strip_prefix("bedrock-runtime.") {
+            let _ = url.set_host(Some(&format!("bedrock.{host}")));
+        }
+        Ok(self.with_headers(self.client()?.get(url)))
     }
 
     /// At the server's root, beside the path of its wire format.
@@ -185,14 +205,13 @@ impl Server {
         Ok(self.with_headers(self.client()?.post(self.address.root_endpoint(endpoint))))
     }
 
-    fn with_headers(&self, mut request: RequestBuilder) -> RequestBuilder {
-        for (name, value) in self.api.headers {
-            request = request.header(*name, *value);
-        }
-        match &self.key {
-            Some(key) => request.header(self.api.key.0, key.header.clone()),
-            None => request,
-        }
+    fn with_headers(&self, request: RequestBuilder) -> RequestBuilder {
+        request.headers(self.headers.clone())
+    }
+
+    /// What the settings add to each request.
+    pub fn settings(&self) -> &RequestSettings {
+        &self.request
     }
 
     fn client(&self) -> Result<&Client, ModelError> {
@@ -206,7 +225,12 @@ impl Server {
 
     /// Sends, and returns the response whatever its status.
     pub async fn send(&self, request: RequestBuilder) -> Result<Response, ModelError> {
-        match with_timeout(self.timeouts.first_byte, request.send()).await {
+        let (client, request) = request.build_split();
+        let mut request = request.map_err(|error| self.send_error(&error))?;
+        if let Some(aws) = self.key.as_ref().and_then(|key| key.aws.as_ref()) {
+            aws.sign(&mut request, Timestamp::now());
+        }
+        match with_timeout(self.timeouts.first_byte, client.execute(request)).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(self.send_error(&error)),
             Err(_) => Err(self.stalled(self.timeouts.first_byte)),
@@ -321,11 +345,50 @@ fn target(response: &Response) -> String {
 }
 
 impl Key {
-    fn new(text: &str, api: &Api) -> Option<Key> {
-        let mut header = HeaderValue::from_str(&format!("{}{text}", api.key.1)).ok()?;
-        header.set_sensitive(true);
-        Some(Key { text: text.to_owned(), header })
+    fn new(text: &str, variable: &str, api: &Api) -> Option<Key> {
+        if api.provider == Provider::Bedrock && text.starts_with('{') {
+            let aws = AwsKey::parse(text)?;
+            return Some(Key { text: aws.secret().to_owned(), header: None, aws: Some(aws) });
+        }
+        // Gateways give tokens instead of keys.
+        let (name, before) = if variable == "ANTHROPIC_AUTH_TOKEN" { BEARER } else { api.key };
+        let value = secret_header(&format!("{before}{text}"))?;
+        Some(Key { text: text.to_owned(), header: Some((name, value)), aws: None })
     }
+}
+
+fn secret_header(text: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(text).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+/// The headers of the settings, and over them those of the format and the key. One that needs a key
+/// is left out where there is none.
+fn headers(
+    api: &Api,
+    settings: &RequestSettings,
+    key: Option<&Key>,
+) -> Result<HeaderMap, ModelError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &settings.headers {
+        let key = key.filter(|key| key.aws.is_none());
+        let text = match (value.expose(), key) {
+            (text, None) if text.contains(KEY_PLACE) => continue,
+            (text, None) => text.to_owned(),
+            (text, Some(key)) => text.replace(KEY_PLACE, &key.text),
+        };
+        let unusable = || ModelError::KeyUnusable { key: name.clone() };
+        let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unusable())?;
+        headers.insert(header, secret_header(&text).ok_or_else(unusable)?);
+    }
+    for (name, value) in api.headers {
+        headers.insert(*name, HeaderValue::from_static(value));
+    }
+    if let Some(Key { header: Some((name, value)), .. }) = key {
+        headers.insert(*name, value.clone());
+    }
+    Ok(headers)
 }
 
 impl fmt::Debug for Endpoint {

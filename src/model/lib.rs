@@ -19,6 +19,7 @@ use avocet_core::protocol::{
 pub use avocet_core::protocol::{Effort, ToolSchema};
 
 mod address;
+mod aws;
 pub mod capabilities;
 mod client;
 mod default_model;
@@ -26,6 +27,7 @@ mod described;
 mod discover;
 mod error;
 mod error_body;
+mod google_token;
 mod guide;
 mod http;
 mod late_key;
@@ -51,6 +53,7 @@ pub use discover::{
     LOCAL, ListedModel, Local, ServerOffer, describe_models, find_servers, list_models,
 };
 pub use error::{ConnectError, ModelError, RetryAdvice, not_connected};
+pub use google_token::google_token;
 pub use guide::Guide;
 pub use http::{Endpoint, Timeouts};
 pub use late_key::{BuildModel, FetchKey, LateKey};

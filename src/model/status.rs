@@ -35,6 +35,9 @@ pub(super) fn error_for_status(
         401 if cx.has_key => ModelError::KeyWrong { url, key, said: text },
         401 => ModelError::KeyMissing { url, key },
         402 => ModelError::Unpaid { url, said: text },
+        403 if cx.has_key && message.mentions(EXPIRED) => {
+            ModelError::KeyWrong { url, key, said: text }
+        }
         403 => ModelError::Forbidden { url, model, said: text },
         404 if !model.is_empty() && message.mentions(&["model"]) => {
             ModelError::NoModel { url, model, said: text }
@@ -150,8 +153,23 @@ const TOO_LONG: &[&str] = &[
 ];
 
 /// How servers say with a 400 that they do not have the model.
-const NO_MODEL: &[&str] =
-    &["model_not_found", "model not found", "unknown model", "invalid model", "not a valid model"];
+const NO_MODEL: &[&str] = &[
+    "model_not_found",
+    "model not found",
+    "unknown model",
+    "invalid model",
+    "not a valid model",
+    "model identifier is invalid",
+    "on-demand throughput",
+];
+
+/// How AWS says that credentials are over, or are none.
+const EXPIRED: &[&str] = &[
+    "security token included",
+    "signature expired",
+    "signature we calculated",
+    "token has expired",
+];
 
 /// How servers name an error that passes.
 const PASSING: &[&str] = &[
@@ -163,6 +181,9 @@ const PASSING: &[&str] = &[
     "api_error",
     "timeout_error",
     "try again",
+    "throttling",
+    "internalserver",
+    "modelstreamerror",
 ];
 
 /// An error inside a response that began successfully.

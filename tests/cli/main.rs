@@ -20,6 +20,8 @@ mod adversarial;
 mod approval_modes;
 #[cfg(target_os = "linux")]
 mod backward_compatibility;
+#[cfg(unix)]
+mod bedrock;
 mod commands;
 mod config;
 #[cfg(target_os = "linux")]
@@ -31,6 +33,8 @@ mod headless;
 #[cfg(unix)]
 mod hooks;
 #[cfg(unix)]
+mod import;
+#[cfg(unix)]
 mod install;
 mod login;
 #[cfg(unix)]
@@ -40,6 +44,7 @@ mod mcp;
 mod message_stream;
 mod model_habits;
 mod native_tools;
+mod profile_requests;
 mod prompt_cache;
 mod provider_search;
 #[cfg(unix)]

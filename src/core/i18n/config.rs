@@ -40,6 +40,9 @@ words! { "config":
     A_COUNT: "a whole number from {min} to {max}", "{min} 到 {max} 之间的整数";
     A_NUMBER: "a number from {min} to {max}", "{min} 到 {max} 之间的数";
     A_VARIABLE: "the name of a variable that holds it, as in `TELEGRAM_BOT_TOKEN`", "存放它的环境变量的名称，例如 `TELEGRAM_BOT_TOKEN`";
+    A_HEADER_TABLE: "a table of headers, as in `{ x-team = \"web\" }`", "请求头的表，例如 `{ x-team = \"web\" }`";
+    A_FIELD_TABLE: "a table of fields, as in `{ top_k = 20 }`", "字段的表，例如 `{ top_k = 20 }`";
+    SET_VARIABLES: "made of variables that are set", "由已设置的环境变量组成";
     A_TABLE: "a table, as in `[{key}]`", "表，例如 `[{key}]`";
     A_LIST_OF_PROGRAMS: "a list of programs, as in `[\"+just\", \"-curl\"]`", "程序列表，例如 `[\"+just\", \"-curl\"]`";
     A_LIST_OF_RULE_IDS: "a list of rule ids, as in `[\"git.reset.hard\"]`", "规则编号列表，例如 `[\"git.reset.hard\"]`";
@@ -56,6 +59,9 @@ words! { "config":
     // Values found instead; also parts of a sentence.
     FOUND_VALUE: "`{value}`", "`{value}`";
     FOUND_NO_VARIABLE: "a key or token itself", "密钥或令牌本身";
+    FOUND_OWN_HEADER: "a table with `{name}`, which Avocet or the connection sets", "含有 `{name}` 的表，而它由 Avocet 或连接设置";
+    FOUND_BAD_HEADER: "a table with `{name}`, whose name or value cannot be sent", "含有 `{name}` 的表，其名称或值无法发送";
+    FOUND_UNSET: "a text with `{name}`, which is not set", "含有未设置的 `{name}` 的文本";
     FOUND_DATE: "a date", "日期";
     FOUND_TABLE: "a table", "表";
     FOUND_MANY: "a list of {count} {count:item|items}", "含 {count} 项的列表";

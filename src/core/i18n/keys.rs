@@ -18,6 +18,8 @@ words! { "keys":
     WHY_EXIT: "exit code {code}", "退出码 {code}";
     WHY_SIGNAL: "ended by a signal", "被信号终止";
 
+    BAD_SERVICE_ACCOUNT: "`GOOGLE_APPLICATION_CREDENTIALS` names no usable key of a service account. Download it again, or use `gcloud auth login`.", "`GOOGLE_APPLICATION_CREDENTIALS` 指向的文件不是可用的服务账号密钥。请重新下载，或使用 `gcloud auth login`。";
+    NO_TOKEN: "{url} gave no token for the service account: {why}", "{url} 没有为该服务账号签发令牌：{why}";
     PLAIN_HTTP: "The key was not sent: {host} is another machine and the address is not encrypted (http://). Use https://, or add the host to `plain_http_hosts` if you accept that anyone on the way can read the key.", "密钥没有发送：{host} 是另一台机器，而地址未加密（http://）。请使用 https://；若你接受途中任何人都能读到密钥，可把该主机加入 `plain_http_hosts`。";
 
     // /connect

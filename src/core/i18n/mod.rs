@@ -37,6 +37,7 @@ pub mod goal;
 pub mod guide;
 pub mod help;
 pub mod hooks;
+pub mod import;
 pub mod input;
 pub mod keys;
 pub mod library;
@@ -81,6 +82,7 @@ const AREAS: &[&[Phrase]] = &[
     goal::ALL,
     guide::ALL,
     hooks::ALL,
+    import::ALL,
     input::ALL,
     keys::ALL,
     library::ALL,

@@ -32,6 +32,12 @@ words! { "settings":
     PROFILE_BASE_URL: "The address of the server", "服务器地址";
     PROFILE_API_KEY_ENV: "The variable that holds the key", "存放密钥的环境变量";
     PROFILE_API_KEY_COMMAND: "The command that prints the key", "输出密钥的命令";
+    PROFILE_HEADERS: "Headers that are sent with each request", "每个请求附带的请求头";
+    PROFILE_EXTRA_BODY: "Fields that are added to the body of each request", "加入每个请求正文的字段";
+    PROFILE_TEMPERATURE: "The temperature, where nothing else sets it", "温度，未另行设置时使用";
+    PROFILE_TOP_P: "`top_p`, where nothing else sets it", "`top_p`，未另行设置时使用";
+    PROFILE_MAX_OUTPUT: "The longest answer in tokens", "回答的最大长度（词元）";
+    PROFILE_SERVICE_TIER: "The service tier, as the provider names it", "服务等级，名称以服务商为准";
     PROFILE_LOW: "The model of mode low", "low 模式的模型";
     PROFILE_HIGH: "The model of mode high", "high 模式的模型";
     PROFILE_FALLBACK: "Models to try where this one fails", "此模型失败时依次尝试的模型";

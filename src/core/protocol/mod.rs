@@ -45,6 +45,7 @@ mod page;
 mod prompt;
 mod provider;
 pub mod reply;
+mod request_settings;
 mod risk;
 mod session_info;
 mod setting;
@@ -99,6 +100,7 @@ pub use prompt::{
 };
 pub use provider::{HOSTED, Hosted, Provider, key_variables};
 pub use reply::Reply;
+pub use request_settings::{KEY_PLACE, RequestSettings};
 pub use risk::{Effect, Reason, Risk, Tier};
 pub use session_info::{
     ContextFill, InstructionFile, SandboxMode, SandboxStatus, SessionInfo, ToolInfo, UnsavedWork,

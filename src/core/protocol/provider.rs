@@ -20,6 +20,10 @@ pub enum Provider {
     Ollama,
     Azure,
     OpenRouter,
+    /// Models of AWS.
+    Bedrock,
+    /// Models of Google's cloud.
+    Vertex,
     /// The built-in offline guide, which is not a language model.
     Guide,
     /// Replies from a file.
@@ -43,6 +47,8 @@ const SIGNS: &[Sign] = &[
     Sign { provider: Provider::Ollama,          hosts: &["localhost:11434", "127.0.0.1:11434"],                    ends: &["/api/chat"] },
     Sign { provider: Provider::Azure,           hosts: &["openai.azure.com", "cognitiveservices.azure.com", "services.ai.azure.com"], ends: &[] },
     Sign { provider: Provider::OpenRouter,      hosts: &["openrouter.ai"],                                         ends: &[] },
+    Sign { provider: Provider::Bedrock,         hosts: &["amazonaws.com"],                                         ends: &[] },
+    Sign { provider: Provider::Vertex,          hosts: &["aiplatform.googleapis.com", "-aiplatform.googleapis.com"],      ends: &[] },
     Sign { provider: Provider::OpenAi,          hosts: &[],                                                        ends: &["/chat/completions", "/openai", "/openai/v1"] },
 ];
 
@@ -60,6 +66,8 @@ impl Provider {
             Provider::Ollama => "ollama",
             Provider::Azure => "azure",
             Provider::OpenRouter => "openrouter",
+            Provider::Bedrock => "bedrock",
+            Provider::Vertex => "vertex",
             Provider::Guide => "guide",
             Provider::Scripted => "scripted",
         }
@@ -76,7 +84,8 @@ impl Provider {
         let (host, path) = host_and_path(base_url);
         let ends = |sign: &&Sign| sign.ends.iter().any(|end| path.ends_with(end));
         let is_host = |known: &&'static str| {
-            host.strip_suffix(*known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+            let is_whole = |rest: &str| rest.is_empty() || rest.ends_with('.');
+            host.strip_suffix(*known).is_some_and(|rest| is_whole(rest) || known.starts_with('-'))
         };
         let by_host = |sign: &&Sign| sign.hosts.iter().any(is_host);
         let plain = path.len() > 1 && BY_PATH.iter().any(is_host);
@@ -90,6 +99,16 @@ impl Provider {
             }
             provider => provider.unwrap_or_default(),
         }
+    }
+
+    /// Whether an answer of it may be in this wire format.
+    pub fn speaks(self, format: Provider) -> bool {
+        let hosted = match self {
+            Provider::Bedrock => &[Provider::Anthropic][..],
+            Provider::Vertex => &[Provider::Anthropic, Provider::Gemini],
+            _ => &[],
+        };
+        self.format() == format || hosted.contains(&format)
     }
 
     /// Its public address, if it has one.
@@ -174,6 +193,7 @@ pub const HOSTED: &[Hosted<'static>] = &[
     Hosted { id: "gemini",       name: "Gemini",                    zh: "Gemini",            key_env: "GEMINI_API_KEY",       base_url: "https://generativelanguage.googleapis.com/v1beta",                  url_env: "",                      keys_at: "https://aistudio.google.com/apikey" },
     Hosted { id: "gemini",       name: "Gemini",                    zh: "Gemini",            key_env: "GOOGLE_API_KEY",       base_url: "https://generativelanguage.googleapis.com/v1beta",                  url_env: "",                      keys_at: "https://aistudio.google.com/apikey" },
     Hosted { id: "openrouter",   name: "OpenRouter",                zh: "OpenRouter",        key_env: "OPENROUTER_API_KEY",   base_url: "https://openrouter.ai/api/v1",                                      url_env: "",                      keys_at: "https://openrouter.ai/settings/keys" },
+    Hosted { id: "bedrock",      name: "AWS Bedrock",               zh: "AWS Bedrock",       key_env: "AWS_BEARER_TOKEN_BEDROCK", base_url: "https://bedrock-runtime.us-east-1.amazonaws.com",               url_env: "",                      keys_at: "https://console.aws.amazon.com/bedrock/home#/api-keys" },
     Hosted { id: "azure",        name: "Azure",                     zh: "Azure",             key_env: "AZURE_OPENAI_API_KEY", base_url: "",                                                                  url_env: "AZURE_OPENAI_ENDPOINT", keys_at: "https://ai.azure.com" },
     Hosted { id: "deepseek",     name: "DeepSeek",                  zh: "DeepSeek",          key_env: "DEEPSEEK_API_KEY",     base_url: "https://api.deepseek.com/v1",                                       url_env: "",                      keys_at: "https://platform.deepseek.com/api_keys" },
     Hosted { id: "groq",         name: "Groq",                      zh: "Groq",              key_env: "GROQ_API_KEY",         base_url: "https://api.groq.com/openai/v1",                                    url_env: "",                      keys_at: "https://console.groq.com/keys" },
@@ -229,6 +249,9 @@ mod tests {
             ("https://openrouter.ai/api/v1/chat/completions", Provider::OpenRouter),
             ("https://notopenrouter.ai/api/v1", Provider::OpenAi),
             ("https://openrouter.ai.example/v1", Provider::OpenAi),
+            ("https://bedrock-runtime.eu-west-1.amazonaws.com", Provider::Bedrock),
+            ("https://bedrock-runtime.eu-west-1.amazonaws.com/openai/v1", Provider::OpenAi),
+            ("https://us-east5-aiplatform.googleapis.com/v1/projects/p", Provider::Vertex),
             ("", Provider::OpenAi),
         ];
         for (address, provider) in cases {

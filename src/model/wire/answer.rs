@@ -241,7 +241,7 @@ impl AnswerReader {
         }
         if !self.is_known {
             match recognise(value) {
-                Some(format) if format == self.provider.format() => self.is_known = true,
+                Some(format) if self.provider.speaks(format) => self.is_known = true,
                 Some(format) => return Err(self.other_format(format)),
                 None => {
                     let error = self.foreign_error(&value.to_string());

@@ -107,6 +107,23 @@ impl WireFormat for Messages {
     }
 }
 
+/// The body for a host that has the model in the address and its own name of the version. The mark
+/// of the whole request is on its last block there.
+pub(super) fn hosted_body(call: &WireCall<'_>, version: &str) -> Value {
+    let mut body = Messages.body(call);
+    if let Value::Object(fields) = &mut body {
+        fields.remove("model");
+        fields.remove("stream");
+        if fields.remove("cache_control").is_some() {
+            let last = fields.get_mut("messages").and_then(|all| all.as_array_mut()?.last_mut());
+            let content = last.and_then(|last| last.get_mut("content")?.as_array_mut());
+            content.and_then(|blocks| blocks.last_mut()).map(mark_kept);
+        }
+        fields.insert("anthropic_version".to_owned(), version.into());
+    }
+    body
+}
+
 /// How thinking is requested.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Thinking {

@@ -18,10 +18,20 @@ pub(crate) trait WireFormat: Debug + Sync {
 
     fn reader(&self, call: &WireCall<'_>) -> Box<dyn WireReader>;
 
-    /// Streams JSON values in lines instead of events.
-    fn is_lines(&self) -> bool {
-        false
+    fn framing(&self) -> Framing {
+        Framing::Events
     }
+}
+
+/// How a stream is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// Server-sent events.
+    Events,
+    /// JSON values in lines.
+    Lines,
+    /// Binary frames.
+    AwsFrames,
 }
 
 /// A request to one model of one server.
@@ -102,6 +112,11 @@ pub(super) fn recognise(value: &Value) -> Option<Provider> {
         || kind == "message" && has("content")
     {
         Some(Provider::Anthropic)
+    } else if ["messageStart", "contentBlockStart", "contentBlockDelta", "messageStop"]
+        .into_iter()
+        .any(has)
+    {
+        Some(Provider::Bedrock)
     } else if has("candidates") || has("promptFeedback") || has("usageMetadata") {
         Some(Provider::Gemini)
     } else if has("done") && (has("message") || has("response")) {

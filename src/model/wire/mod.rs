@@ -9,6 +9,7 @@ use avocet_core::protocol::Provider;
 
 pub(super) mod answer;
 mod anthropic;
+mod bedrock;
 pub(super) mod calls;
 pub(super) mod capability_cache;
 mod chat;
@@ -20,6 +21,7 @@ mod ollama;
 mod responses;
 mod surrogates;
 mod think;
+mod vertex;
 
 use self::format::WireFormat;
 
@@ -37,7 +39,7 @@ pub(super) struct Api {
     pub models: &'static str,
 }
 
-const BEARER: (&str, &str) = ("authorization", "Bearer ");
+pub(super) const BEARER: (&str, &str) = ("authorization", "Bearer ");
 
 /// Any compatible server.
 static USUAL: Api = Api {
@@ -55,6 +57,8 @@ static APIS: &[Api] = &[
     Api { provider: Provider::Anthropic,       format: &anthropic::Messages,     base: "/v1",        key: ("x-api-key", ""),      headers: &[("anthropic-version", "2023-06-01")], models: "models?limit=1000" },
     Api { provider: Provider::Gemini,          format: &gemini::GenerateContent, base: "/v1beta",    key: ("x-goog-api-key", ""), headers: &[],                                    models: "models?pageSize=1000" },
     Api { provider: Provider::Ollama,          format: &ollama::OllamaChat,      base: "",           key: BEARER,                 headers: &[],                                    models: "api/tags" },
+    Api { provider: Provider::Bedrock,         format: &bedrock::Bedrock,        base: "",           key: BEARER,                 headers: &[],                                    models: "inference-profiles?maxResults=1000" },
+    Api { provider: Provider::Vertex,          format: &vertex::Vertex,          base: "",           key: BEARER,                 headers: &[],                                    models: "models" },
     Api { provider: Provider::OpenRouter,      format: &chat::ChatCompletions,   base: "/api/v1",    key: BEARER,                 headers: &[],                                    models: "models" },
     Api { provider: Provider::Azure,           format: &chat::ChatCompletions,   base: "/openai/v1", key: ("api-key", ""),        headers: &[],                                    models: "models" },
 ];

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::calls::CallPieces;
 use super::format::{
-    Answer, Origin, ReadError, WireCall, WireFormat, WireReader, arguments_object, count_at,
-    text_at,
+    Answer, Framing, Origin, ReadError, WireCall, WireFormat, WireReader, arguments_object,
+    count_at, text_at,
 };
 use crate::{Effort, Request};
 use avocet_core::protocol::{ContentBlock, Message, Role, TextBlock, Truncation, Usage};
@@ -97,8 +97,8 @@ impl WireFormat for OllamaChat {
         })
     }
 
-    fn is_lines(&self) -> bool {
-        true
+    fn framing(&self) -> Framing {
+        Framing::Lines
     }
 }
 

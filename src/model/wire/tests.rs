@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::answer::AnswerReader;
 use super::features::RequestFeatures;
+use super::format::Framing;
 use super::format::{WireCall, text_at};
 use super::*;
 use crate::sse::{self, EVENT_CAP, SseError, SseEvent};
@@ -146,12 +147,13 @@ pub(super) fn gather(provider: Provider, events: &[Value]) -> Vec<Chunk> {
 
 fn split(provider: Provider, pieces: Vec<Vec<u8>>) -> (Vec<Chunk>, Option<ModelError>) {
     let bytes = stream::iter(pieces.into_iter().map(Ok::<_, ()>));
-    let events: Vec<Result<SseEvent, SseError<()>>> = if Api::of(provider).format.is_lines() {
-        sse::lines(bytes, EVENT_CAP).collect::<Vec<_>>().now_or_never()
-    } else {
-        sse::events(bytes, EVENT_CAP).collect::<Vec<_>>().now_or_never()
-    }
-    .unwrap_or_default();
+    let events: Vec<Result<SseEvent, SseError<()>>> =
+        if Api::of(provider).format.framing() == Framing::Lines {
+            sse::lines(bytes, EVENT_CAP).collect::<Vec<_>>().now_or_never()
+        } else {
+            sse::events(bytes, EVENT_CAP).collect::<Vec<_>>().now_or_never()
+        }
+        .unwrap_or_default();
     read_events(provider, events.into_iter().filter_map(Result::ok))
 }
 

@@ -1,0 +1,255 @@
+//! `avocet import`: finds the conversations of another client, shows what would be copied, asks, and
+//! saves them.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::extensions::confirm;
+use super::startup::Startup;
+use super::subcommands::print_rows;
+use crate::cli::Exit;
+use crate::cli::import::{
+    ImportClient, ImportOptions, ImportedSession, LostParts, OpencodeMessage, add_lost, lost_rows,
+};
+use crate::cli::input::Confirmation;
+use avocet_core::i18n::{Localize, import as phrases};
+use avocet_core::protocol::{Notice, PageRow};
+use avocet_store::{Database, SessionHeader, SessionWriter, StoreError};
+
+/// Larger files are not read.
+const MAX_FILE: u64 = 256 << 20;
+
+/// The most files that are looked at, and how deep folders are.
+const MAX_FILES: usize = 20_000;
+const MAX_DEPTH: usize = 6;
+
+pub fn run(startup: &Startup, options: &ImportOptions, json: bool, yes: bool) -> Exit {
+    let client = options.client;
+    let folder = folder_of(startup, client);
+    let mut found = FoundSessions::default();
+    found.read(client, &folder, &startup.folder);
+    let known = match known_sessions(startup) {
+        Ok(known) => known,
+        Err(error) => return startup.fail(&Notice::error(error.localized()), Exit::Failed),
+    };
+    let total = found.sessions.len();
+    let sessions: Vec<(String, ImportedSession)> = found
+        .sessions
+        .into_iter()
+        .map(|session| (client.session_id(&session.id), session))
+        .filter(|(id, _)| !known.contains(id))
+        .collect();
+    let name = client.name();
+    if total == 0 && found.unread == 0 {
+        let shown = folder.display().to_string();
+        let say = phrases::NOTHING.with("client", name).with("folder", shown);
+        return startup.fail(&Notice::info(say), Exit::Done);
+    }
+    let mut rows = vec![PageRow::heading(phrases::TO_COPY)];
+    let mut lost = LostParts::default();
+    for (id, session) in &sessions {
+        rows.push(session.row(id));
+        add_lost(&mut lost, &session.lost);
+    }
+    if total > sessions.len() {
+        rows.push(PageRow::pair(phrases::KNOWN, (total - sessions.len()).to_string()));
+    }
+    let mut left = lost_rows(&lost);
+    if found.unread > 0 {
+        let say = phrases::LOST_FILES.with("count", found.unread).with("mib", MAX_FILE >> 20);
+        left.push(PageRow::line(say));
+    }
+    left.extend(newer_store(client, &folder));
+    if !left.is_empty() {
+        rows.push(PageRow::heading(phrases::NOT_COPIED));
+        rows.extend(left);
+    }
+    let shown = print_rows(startup, &rows, json);
+    if options.dry_run || shown != Exit::Done {
+        return shown;
+    }
+    if sessions.is_empty() {
+        let say = phrases::NOTHING_NEW.with("client", name).with("count", total);
+        return startup.fail(&Notice::info(say), Exit::Done);
+    }
+    let ask = phrases::ASK.with("count", sessions.len());
+    let sure = if yes { Confirmation::Yes } else { confirm(startup, ask, true) };
+    match sure {
+        Confirmation::Yes => save(startup, sessions),
+        Confirmation::No => startup.fail(&Notice::info(phrases::NOT_WANTED), Exit::Blocked),
+        Confirmation::NoUser => startup.fail(&Notice::error(phrases::NEEDS_YES), Exit::Blocked),
+    }
+}
+
+/// Where the client keeps its conversations.
+fn folder_of(startup: &Startup, client: ImportClient) -> PathBuf {
+    let home = startup.paths.home.clone();
+    let moved =
+        |variable: &str, usual: PathBuf| startup.environment.path(variable).unwrap_or(usual);
+    match client {
+        ImportClient::Claude => moved("CLAUDE_CONFIG_DIR", home.join(".claude")).join("projects"),
+        ImportClient::Codex => moved("CODEX_HOME", home.join(".codex")).join("sessions"),
+        ImportClient::Gemini => home.join(".gemini/tmp"),
+        ImportClient::Opencode => {
+            moved("XDG_DATA_HOME", home.join(".local/share")).join("opencode/storage")
+        }
+    }
+}
+
+/// Newer versions of opencode write a database beside the folder.
+fn newer_store(client: ImportClient, folder: &Path) -> Option<PageRow> {
+    let file = folder.parent()?.join("opencode.db");
+    let is_there = client == ImportClient::Opencode && file.exists();
+    let say = || phrases::NEWER_STORE.with("file", file.display().to_string());
+    is_there.then(|| PageRow::line(say()))
+}
+
+#[derive(Default)]
+struct FoundSessions {
+    sessions: Vec<ImportedSession>,
+    /// Files that are too large or cannot be read.
+    unread: usize,
+}
+
+impl FoundSessions {
+    fn read(&mut self, client: ImportClient, folder: &Path, here: &Path) {
+        let is_wanted = |path: &Path| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            match client {
+                ImportClient::Claude => {
+                    // Deeper ones are of subagents.
+                    let depth =
+                        path.strip_prefix(folder).map_or(0, |path| path.components().count());
+                    name.ends_with(".jsonl") && depth == 2
+                }
+                ImportClient::Codex => name.starts_with("rollout-") && name.ends_with(".jsonl"),
+                ImportClient::Gemini => {
+                    let is_chat = path.parent().is_some_and(|parent| parent.ends_with("chats"));
+                    name.ends_with(".json") && is_chat
+                }
+                ImportClient::Opencode => name.ends_with(".json"),
+            }
+        };
+        let root = match client {
+            ImportClient::Opencode => folder.join("session"),
+            _ => folder.to_owned(),
+        };
+        for path in files_below(&root).into_iter().filter(|path| is_wanted(path)) {
+            let Some(bytes) = self.bytes(&path) else { continue };
+            let mut session = match client {
+                ImportClient::Opencode => {
+                    let id = path.file_stem().unwrap_or_default();
+                    let messages = self.messages(folder, &folder.join("message").join(id));
+                    ImportedSession::of_opencode(&bytes, &messages)
+                }
+                _ => client.read(&bytes),
+            };
+            if session.id.is_empty() {
+                session.id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            }
+            if session.folder.is_empty() {
+                session.folder =
+                    gemini_folder(&path).unwrap_or_else(|| here.to_owned()).display().to_string();
+            }
+            // A conversation that was only opened has nothing to say.
+            if !session.events.is_empty() {
+                self.sessions.push(session);
+            }
+        }
+        self.sessions.sort_by(|one, other| one.began.cmp(&other.began));
+        let mut seen = HashSet::new();
+        self.sessions.retain(|session| seen.insert(session.id.clone()));
+    }
+
+    fn messages(&mut self, storage: &Path, folder: &Path) -> Vec<OpencodeMessage> {
+        let mut messages = Vec::new();
+        for path in files_below(folder) {
+            let Some(message) = self.bytes(&path) else { continue };
+            let parts = storage.join("part").join(path.file_stem().unwrap_or_default());
+            let parts = files_below(&parts).iter().filter_map(|path| self.bytes(path)).collect();
+            messages.push(OpencodeMessage { message, parts });
+        }
+        messages
+    }
+
+    fn bytes(&mut self, path: &Path) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let read =
+            File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
+        if read.is_err() || bytes.len() as u64 > MAX_FILE {
+            self.unread += 1;
+            return None;
+        }
+        Some(bytes)
+    }
+}
+
+/// The folder of a chat of Gemini CLI, where it says which.
+fn gemini_folder(chat: &Path) -> Option<PathBuf> {
+    let root = chat.parent()?.parent()?.join(".project_root");
+    let text = fs::read_to_string(root).ok()?;
+    Some(PathBuf::from(text.trim())).filter(|folder| folder.is_absolute())
+}
+
+/// The files below a folder, in the order of their names; links are not followed.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut open = vec![(folder.to_owned(), 0)];
+    while let Some((folder, depth)) = open.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && depth < MAX_DEPTH => {
+                    open.push((entry.path(), depth + 1))
+                }
+                Ok(kind) if kind.is_file() && files.len() < MAX_FILES => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn known_sessions(startup: &Startup) -> Result<HashSet<String>, StoreError> {
+    let store = &startup.shared.store;
+    if store.file().is_none_or(|file| !file.exists()) {
+        return Ok(HashSet::new());
+    }
+    let (database, _) = Database::open(store)?;
+    let count = database.count(None)?;
+    let listed = database.list(None, count)?;
+    Ok(listed.into_iter().map(|session| session.id).collect())
+}
+
+fn save(startup: &Startup, sessions: Vec<(String, ImportedSession)>) -> Exit {
+    let mut saved = 0;
+    for (id, session) in sessions {
+        let folder = Path::new(&session.folder);
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let header = SessionHeader {
+            id: id.clone(),
+            folder: folder.display().to_string(),
+            bot: None,
+            title: session.title,
+        };
+        let (errors, _received) = unbounded_channel();
+        let redactor = Arc::new(startup.redactor(true));
+        let store = startup.shared.store.clone();
+        let mut writer = SessionWriter::new(store, header, redactor, errors);
+        for event in session.events {
+            writer.record(event);
+        }
+        writer.close();
+        if let Some(why) = writer.unsaved_reason() {
+            let say = phrases::UNSAVED.with("id", id).with("why", why);
+            return startup.fail(&Notice::error(say), Exit::Failed);
+        }
+        saved += 1;
+    }
+    startup.fail(&Notice::info(phrases::DONE.with("count", saved)), Exit::Done)
+}

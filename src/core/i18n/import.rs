@@ -1,0 +1,22 @@
+//! Sentences of `import`.
+
+words! { "import":
+    SESSION_ROW: "{title} ({folder}; {turns} {turns:message|messages}, {steps} {steps:step|steps})", "{title}（{folder}；{turns} 条消息，{steps} 个步骤）";
+    NOTHING: "No conversation of `{client}` was found in `{folder}`.", "在 `{folder}` 中没有找到 `{client}` 的对话。";
+    NOTHING_NEW: "All {count} {count:conversation|conversations} of `{client}` were copied before.", "`{client}` 的 {count} 段对话之前都已导入。";
+    TO_COPY: "Conversations to copy", "要导入的对话";
+    KNOWN: "Copied before", "之前已导入";
+    NOT_COPIED: "Not copied", "不会导入的内容";
+    LOST_UNREAD: "{count} {count:line or part|lines or parts} that cannot be read", "无法读取的行或部分：{count}";
+    LOST_REASONING: "{count} {count:piece|pieces} of reasoning, which only its own model can use", "只有原模型能用的思考内容：{count}";
+    LOST_IMAGES: "{count} {count:image or file|images or files}", "图片或文件：{count}";
+    LOST_SUBAGENTS: "{count} {count:line|lines} of subagents", "子代理的记录：{count} 行";
+    LOST_LONG: "{count} {count:text|texts} beyond the limit, as far as they are", "超出长度限制而截断的文本：{count}";
+    LOST_FILES: "{count} {count:file|files} above {mib} MiB, or unreadable", "超过 {mib} MiB 或无法读取的文件：{count}";
+    ASK: "Copy {count} {count:conversation|conversations} into the saved ones?", "把这 {count} 段对话导入已保存的对话？";
+    NEEDS_YES: "Nothing was copied: without a terminal, `--yes` says that it may be.", "没有导入任何内容：没有终端时，请用 `--yes` 确认。";
+    NOT_WANTED: "Nothing was copied.", "没有导入任何内容。";
+    DONE: "Copied {count} {count:conversation|conversations}. `avocet resume ID` goes on with one.", "已导入 {count} 段对话。用 `avocet resume ID` 可继续其中一段。";
+    UNSAVED: "`{id}` could not be saved: {why}", "无法保存 `{id}`：{why}";
+    NEWER_STORE: "`{file}` is a database of newer conversations, which is not read.", "`{file}` 是存放较新对话的数据库，不会读取。";
+}
