@@ -50,6 +50,8 @@ use avocet_tools::exec::{keeper, watchdog};
 use avocet_tui as tui;
 
 mod acp;
+mod batch;
+mod cluster;
 mod connect;
 mod container;
 mod editable_settings;
@@ -72,6 +74,7 @@ mod model_test;
 mod models;
 mod plugins;
 mod rescue;
+mod review;
 mod room;
 mod runtime;
 mod script_agent;
@@ -85,6 +88,9 @@ mod startup;
 mod step_runner;
 mod subcommands;
 mod surroundings;
+mod task_folder;
+mod task_runner;
+mod task_turn;
 mod terminal;
 mod terminal_question;
 #[cfg(test)]
@@ -192,6 +198,8 @@ fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
         RunMode::Gateway(command) => gateway::run_subcommand(startup, options, &command, json),
         RunMode::Acp => acp::run(startup, options, acp::ServedProtocol::Acp),
         RunMode::Eval(eval) => eval::run(startup, options, &eval, json),
+        RunMode::Batch(batch) => batch::run(startup, options, &batch, (json, approved)),
+        RunMode::Review(options) => review::run(startup, &options),
         RunMode::Serve { schema: true } => subcommands::serve_schema(&startup),
         RunMode::Serve { schema: false } => acp::run(startup, options, acp::ServedProtocol::Ops),
         RunMode::Doctor => subcommands::doctor(&startup, json),
@@ -223,6 +231,8 @@ fn needs_threads(mode: &RunMode) -> bool {
         | RunMode::Gateway(GatewayCommand::Run { .. })
         | RunMode::Acp
         | RunMode::Eval(_)
+        | RunMode::Review(_)
+        | RunMode::Batch(_)
         | RunMode::Serve { schema: false }
         | RunMode::Mcp(_)
         | RunMode::Doctor => true,

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use super::batch::BatchOptions;
 pub use super::config::ConfigCommand;
 use super::eval::EvalOptions;
 use super::extensions::args::{
@@ -16,6 +17,7 @@ pub use super::gateway::GatewayCommand;
 use super::mcp_command::McpCommand;
 use super::open_choices::OpenChoices;
 pub use super::resume::ResumeChoice;
+use super::review::ReviewOptions;
 use super::run_options::APPROVE_STEPS;
 pub use super::run_options::{ApprovalFlags, InputFormat, RunOptions};
 use super::script_command::ScriptCommand;
@@ -229,6 +231,14 @@ The key goes into the system's keyring, or into a file that only you can read wh
   avocet eval assets/eval --jobs 4 --out results.jsonl
   avocet eval assets/eval --compare before.jsonl")]
     Eval(EvalOptions),
+    /// Run many tasks, here or on a cluster, and collect their patches.
+    #[command(
+        after_help = "Example:\n  avocet batch tasks.jsonl --out results --jobs 4 --approve-steps"
+    )]
+    Batch(BatchOptions),
+    /// Review a change: findings by file and line, for the terminal, a code host or other tools.
+    #[command(after_help = "Example:\n  avocet review --range main...HEAD --fail-on high")]
+    Review(ReviewOptions),
     /// Check settings, model and terminal.
     #[command(after_help = "Example:\n  avocet doctor --json")]
     Doctor,
@@ -352,6 +362,8 @@ pub enum RunMode {
     Gateway(GatewayCommand),
     Acp,
     Eval(EvalOptions),
+    Review(ReviewOptions),
+    Batch(BatchOptions),
     Serve {
         schema: bool,
     },
@@ -531,6 +543,8 @@ impl Cli {
             Some(Sub::Gateway(gateway)) => return Ok(RunMode::Gateway(gateway)),
             Some(Sub::Acp) => return Ok(RunMode::Acp),
             Some(Sub::Eval(eval)) => return Ok(RunMode::Eval(eval)),
+            Some(Sub::Batch(batch)) => return Ok(RunMode::Batch(batch)),
+            Some(Sub::Review(review)) => return Ok(RunMode::Review(review)),
             Some(Sub::Serve { schema, .. }) => return Ok(RunMode::Serve { schema }),
             Some(Sub::Doctor) => return Ok(RunMode::Doctor),
             Some(Sub::Completions { shell }) => return Ok(RunMode::Completions(shell)),

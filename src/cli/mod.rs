@@ -4,6 +4,8 @@
 //! values and writers it is given. `app` connects them.
 
 pub mod args;
+pub mod batch;
+pub mod cluster;
 pub mod config;
 pub mod doctor;
 pub mod eval;
@@ -27,6 +29,8 @@ pub mod policy;
 pub mod print;
 mod related_options;
 pub mod resume;
+pub mod review;
+pub mod review_formats;
 mod run_options;
 pub mod schema;
 pub mod script;
@@ -36,6 +40,7 @@ mod shell_approval;
 pub mod shell_files;
 pub mod subcommand_args;
 pub mod table;
+pub mod task_results;
 mod usage_error;
 pub mod worktree_command;
 

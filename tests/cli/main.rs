@@ -20,6 +20,7 @@ mod adversarial;
 mod approval_modes;
 #[cfg(target_os = "linux")]
 mod backward_compatibility;
+mod batch;
 mod commands;
 mod config;
 #[cfg(target_os = "linux")]
@@ -44,6 +45,7 @@ mod prompt_cache;
 mod provider_search;
 #[cfg(unix)]
 mod replay;
+mod review;
 mod run_command;
 mod script_files;
 mod script_help;

@@ -24,6 +24,7 @@ macro_rules! words {
 pub mod acp;
 pub mod agent;
 pub mod agents;
+pub mod batch;
 pub mod chat;
 pub mod cli;
 pub mod commands;
@@ -47,6 +48,7 @@ pub mod mcp_pages;
 pub mod model;
 pub mod prompt;
 pub mod protocol;
+pub mod review;
 pub mod rules;
 pub mod safety;
 pub mod sandbox;
@@ -68,6 +70,7 @@ const AREAS: &[&[Phrase]] = &[
     acp::ALL,
     agent::ALL,
     agents::ALL,
+    batch::ALL,
     chat::ALL,
     cli::ALL,
     commands::ALL,
@@ -90,6 +93,7 @@ const AREAS: &[&[Phrase]] = &[
     model::ALL,
     prompt::ALL,
     protocol::ALL,
+    review::ALL,
     rules::ALL,
     safety::ALL,
     sandbox::ALL,
