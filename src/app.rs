@@ -32,11 +32,12 @@ use std::sync::Arc;
 
 use clap::error::ErrorKind;
 
-use crate::cli::args::{GatewayCommand, ModelCommand, ResumeChoice, RunMode, Sub, Terminals};
+use crate::cli::args::{GatewayCommand, ModelCommand, ResumeChoice, Sub};
 use crate::cli::messages::{self, Printer};
 use crate::cli::plain::PlainSession;
 use crate::cli::plain::run::{PlainEnd, run as talk, stdin_lines as typed_lines};
 use crate::cli::print::{self, PrintChannels};
+use crate::cli::run_mode::{RunMode, Terminals};
 use crate::cli::script_command::ScriptCommand;
 use crate::cli::self_command::SelfCommand;
 use crate::cli::{Cli, Exit, help, output};
@@ -51,6 +52,8 @@ use avocet_tools::exec::{keeper, watchdog};
 use avocet_tui as tui;
 
 mod acp;
+mod batch;
+mod cluster;
 mod connect;
 mod container;
 mod editable_settings;
@@ -74,6 +77,7 @@ mod model_test;
 mod models;
 mod plugins;
 mod rescue;
+mod review;
 mod room;
 mod runtime;
 mod script_agent;
@@ -88,6 +92,9 @@ mod startup;
 mod step_runner;
 mod subcommands;
 mod surroundings;
+mod task_folder;
+mod task_runner;
+mod task_turn;
 mod terminal;
 mod terminal_question;
 #[cfg(test)]
@@ -197,6 +204,8 @@ fn route(cli: Cli, terminals: Terminals, startup: Startup) -> Exit {
         RunMode::Acp => acp::run(startup, options, acp::ServedProtocol::Acp),
         RunMode::Eval(eval) => eval::run(startup, options, &eval, json),
         RunMode::Import(import) => import::run(&startup, &import, json, yes),
+        RunMode::Batch(batch) => batch::run(startup, options, &batch, (json, approved)),
+        RunMode::Review(options) => review::run(startup, &options),
         RunMode::Serve { schema: true } => subcommands::serve_schema(&startup),
         RunMode::Serve { schema: false } => acp::run(startup, options, acp::ServedProtocol::Ops),
         RunMode::Doctor => subcommands::doctor(&startup, json),
@@ -229,6 +238,8 @@ fn needs_threads(mode: &RunMode) -> bool {
         | RunMode::Own(_)
         | RunMode::Acp
         | RunMode::Eval(_)
+        | RunMode::Review(_)
+        | RunMode::Batch(_)
         | RunMode::Serve { schema: false }
         | RunMode::Mcp(_)
         | RunMode::Doctor => true,

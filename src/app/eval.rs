@@ -1,37 +1,26 @@
-//! `avocet eval`: runs tasks in copies of their folders, several at once, and checks the
-//! results. A task is a session like any other: its setup and its check are shell lines of the user, and
+//! `avocet eval`: runs tasks in copies of their folders or in worktrees, several at once, and checks
+//! the results. A task is a session like any other: its setup and its check are shell lines of the user, and
 //! its steps are judged and confined like those of `-p` with `--approve-steps`.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::task::JoinSet;
-use tokio::time::timeout;
-
 use super::gateway_service::GivenOptions;
 use super::runtime::runtime;
-use super::session_builder;
 use super::startup::Startup;
-use super::step_runner::SessionPurpose;
-use super::subcommands::{exit_after_writing, print_text};
+use super::task_folder::{TaskFolder, copy_files};
+use super::task_runner::{ResultTarget, TaskRunner, done_results, text_end};
+use super::task_turn::{TaskTurn, TaskTurnEnd, until_signal};
+use crate::cli::Exit;
 use crate::cli::args::ApprovalFlags;
-use crate::cli::eval::{
-    EvalOptions, EvalOutcome, EvalResult, EvalTask, comparison, outcome_word, read_results, table,
-    task_name,
-};
-use crate::cli::headless::{HeadlessEffect, HeadlessTurn, Options};
-use crate::cli::{Exit, messages, output};
+use crate::cli::eval::{EvalOptions, EvalTask, comparison, task_name};
+use crate::cli::task_results::{ResultOutcome, TaskResult, read_results};
 use avocet_core::i18n::{LocalizedText, cli, eval as phrases};
-use avocet_core::protocol::{Event, Notice, Op, Question, SessionOp, TurnOp};
-use avocet_session::{self as session, Handle};
-
-/// How long a session may take to stop a step that runs too long.
-const STOP_TIMEOUT: Duration = Duration::from_secs(10);
-/// How much of the output of a failed check is kept, in characters.
-const WHY: usize = 400;
+use avocet_core::protocol::{Notice, Op, TurnOp};
+use avocet_tools::git_worktree::name_from;
 
 pub fn run(startup: Startup, given: GivenOptions, options: &EvalOptions, json: bool) -> Exit {
     let wrong = |text: LocalizedText| startup.fail(&Notice::error(text), Exit::WrongUse);
@@ -39,13 +28,11 @@ pub fn run(startup: Startup, given: GivenOptions, options: &EvalOptions, json: b
         Ok(tasks) => tasks,
         Err(why) => return wrong(why),
     };
-    let read = |file: &Option<PathBuf>| {
-        let text = file.as_ref().map(fs::read_to_string).and_then(Result::ok);
-        read_results(&text.unwrap_or_default())
-    };
-    let mut results = read(&options.out);
+    let out = options.out.as_deref();
+    let results = done_results(out);
     let is_done = |folder: &Path| results.iter().any(|done| done.task == task_name(folder));
     let tasks: Vec<_> = tasks.into_iter().filter(|(folder, _)| !is_done(folder)).collect();
+    let count = results.len() + tasks.len();
     if startup.loaded.settings.connection.is_none() && !options.recorded && !tasks.is_empty() {
         return startup.fail(&Notice::error(cli::NO_MODEL), Exit::Model);
     }
@@ -53,56 +40,24 @@ pub fn run(startup: Startup, given: GivenOptions, options: &EvalOptions, json: b
         Ok(runtime) => runtime,
         Err(error) => return startup.fail_io(&error),
     };
-    let before = read(&options.compare);
-    let run = EvalRun { startup: Arc::new(startup), given: Arc::new(given), options, json };
-    let written = runtime.block_on(run.play(tasks, &mut results));
+    let before = options
+        .compare
+        .as_ref()
+        .map(|file| read_results(&fs::read_to_string(file).unwrap_or_default()));
+    let startup = Arc::new(startup);
+    let given = Arc::new(given);
+    let start = |(folder, task)| {
+        let recorded = options.recorded;
+        let startup = Arc::clone(&startup);
+        Trial { startup, given: Arc::clone(&given), folder, task, recorded }.run()
+    };
+    let target = ResultTarget { file: out, json };
+    let mut runner = TaskRunner { startup: &startup, jobs: options.jobs, target, results, count };
+    let done = runtime.block_on(until_signal(&startup, runner.run_all(tasks, start)));
     runtime.shutdown_background();
-    if written.is_err() {
-        return exit_after_writing(&run.startup, written);
-    }
-    results.sort_by(|a, b| a.task.cmp(&b.task));
-    let compared = options.compare.as_ref().map(|_| comparison(&before, &results));
-    let text = table(&results) + &compared.unwrap_or_default();
-    let printed = if json { Exit::Done } else { print_text(&run.startup, &text) };
-    let is_solved = results.iter().all(|result| result.outcome == EvalOutcome::Solved);
-    if printed == Exit::Done && !is_solved { Exit::Failed } else { printed }
-}
-
-struct EvalRun<'a> {
-    startup: Arc<Startup>,
-    given: Arc<GivenOptions>,
-    options: &'a EvalOptions,
-    json: bool,
-}
-
-impl EvalRun<'_> {
-    /// Runs the tasks, so many at once as the options say.
-    async fn play(
-        &self,
-        tasks: Vec<(PathBuf, EvalTask)>,
-        results: &mut Vec<EvalResult>,
-    ) -> io::Result<()> {
-        let mut running = JoinSet::new();
-        let mut waiting = tasks.into_iter();
-        loop {
-            while running.len() < usize::from(self.options.jobs)
-                && let Some((folder, task)) = waiting.next()
-            {
-                let trial = Trial {
-                    startup: Arc::clone(&self.startup),
-                    given: Arc::clone(&self.given),
-                    folder,
-                    task,
-                    recorded: self.options.recorded,
-                };
-                running.spawn(trial.run());
-            }
-            let Some(result) = running.join_next().await else { return Ok(()) };
-            let result = result.map_err(io::Error::other)?;
-            report(&result, self.options, self.json)?;
-            results.push(result);
-        }
-    }
+    runner.finish(done, |results| {
+        before.as_ref().map_or(String::new(), |before| comparison(before, results))
+    })
 }
 
 /// The tasks of the folder, sorted; those that were named, if any were.
@@ -135,20 +90,6 @@ fn load(options: &EvalOptions) -> Result<Vec<(PathBuf, EvalTask)>, LocalizedText
     folders.into_iter().map(read).collect()
 }
 
-/// Appends a result to the file, and writes it as JSON or a line of progress.
-fn report(result: &EvalResult, options: &EvalOptions, json: bool) -> io::Result<()> {
-    let line = serde_json::to_string(result)? + "\n";
-    if let Some(file) = &options.out {
-        OpenOptions::new().create(true).append(true).open(file)?.write_all(line.as_bytes())?;
-    }
-    if json {
-        return messages::write_text(&mut output::stdout(), line);
-    }
-    let outcome = outcome_word(result.outcome);
-    let progress = format!("{}: {outcome} {}", result.task, result.why);
-    messages::write_text(&mut output::stderr(), progress.replace(['\r', '\n'], " ") + "\n")
-}
-
 /// One task that runs.
 struct Trial {
     startup: Arc<Startup>,
@@ -159,177 +100,92 @@ struct Trial {
     recorded: bool,
 }
 
-/// What is counted while the model works.
-#[derive(Default)]
-struct Counts {
-    steps: u64,
-    questions: u64,
-    usage: avocet_core::protocol::Usage,
-}
-
-/// How a turn ended, and what it wrote.
-struct TrialTurn {
-    exit: Exit,
-    text: String,
-}
-
 impl Trial {
-    async fn run(self) -> EvalResult {
+    /// `None`: it was stopped.
+    async fn run(self) -> Option<TaskResult> {
         let began = Instant::now();
-        let mut counts = Counts::default();
-        let outcome = self.solve(&mut counts).await;
-        let (outcome, why) = match outcome {
-            Ok(()) => (EvalOutcome::Solved, String::new()),
-            Err((outcome, why)) => (outcome, why),
-        };
-        EvalResult {
-            task: task_name(&self.folder),
-            outcome,
-            steps: counts.steps,
-            questions: counts.questions,
-            usage: counts.usage,
-            seconds: began.elapsed().as_secs_f64(),
-            why,
+        let mut result = TaskResult::begun(&task_name(&self.folder));
+        if let Err((outcome, why)) = self.solve(&mut result).await {
+            result.outcome = outcome;
+            result.why = why;
         }
+        let is_stopped = self.startup.shared.leaving.is_cancelled();
+        let result = TaskResult { seconds: began.elapsed().as_secs_f64(), ..result };
+        (!is_stopped).then_some(result)
     }
 
-    async fn solve(&self, counts: &mut Counts) -> Result<(), (EvalOutcome, String)> {
+    async fn solve(&self, result: &mut TaskResult) -> Result<(), (ResultOutcome, String)> {
         let lang = self.startup.lang();
-        let failed = |text: LocalizedText| (EvalOutcome::Failed, text.text(lang));
-        let temp = self.startup.shared.temp.create_folder("eval");
-        let temp = temp.map_err(|error| failed(error.say()))?;
-        let copied = copy_folder(&self.folder.join("files"), temp.path());
-        copied.map_err(|error| failed(phrases::UNCOPIED.with("why", error.to_string())))?;
+        let failed = |text: LocalizedText| (ResultOutcome::Failed, text.text(lang));
+        let files = self.folder.join("files");
+        let Some(repository) = &self.task.repo else {
+            let copy = TaskFolder::copy_of(&self.startup, &files).map_err(failed)?;
+            return self.solve_in(copy.path(), result).await;
+        };
+        let repository = self.folder.join(repository);
+        let name = name_from(&task_name(&self.folder));
+        let worktree = TaskFolder::worktree_of(&self.startup, &repository, &name).await;
+        let worktree = worktree.map_err(failed)?;
+        let solved = match copy_files(&files, worktree.path()) {
+            Ok(()) => self.solve_in(worktree.path(), result).await,
+            Err(why) => Err(failed(why)),
+        };
+        worktree.discard().await.map_err(|why| failed(phrases::LEFT.with("why", why)))?;
+        solved
+    }
+
+    async fn solve_in(
+        &self,
+        work: &Path,
+        result: &mut TaskResult,
+    ) -> Result<(), (ResultOutcome, String)> {
+        let lang = self.startup.lang();
+        let failed = |text: LocalizedText| (ResultOutcome::Failed, text.text(lang));
         for line in &self.task.setup {
-            let done = self.turn(temp.path(), shell(line), &mut Counts::default()).await;
-            let done = done.map_err(failed)?;
+            let done = self.turn(work, shell(line)).await.map_err(failed)?;
             if done.exit != Exit::Done {
                 let say = phrases::SETUP_FAILED.with("line", line.as_str());
-                return Err((EvalOutcome::Failed, say.text(lang) + " " + &tail(&done.text)));
+                return Err((ResultOutcome::Failed, say.text(lang) + " " + &text_end(&done.text)));
             }
         }
         let submit = Op::Turn(TurnOp::Submit { text: self.task.prompt.clone() });
-        let answer = self.turn(temp.path(), submit, counts).await.map_err(failed)?;
+        let answer = self.turn(work, submit).await.map_err(failed)?;
+        result.steps = answer.steps;
+        result.questions = answer.questions;
+        result.usage = answer.usage;
         match answer.exit {
-            Exit::Limit => return Err((EvalOutcome::Limit, tail(&answer.text))),
-            Exit::Model => return Err((EvalOutcome::Failed, tail(&answer.text))),
+            Exit::Limit => return Err((ResultOutcome::Limit, text_end(&answer.text))),
+            Exit::Model => return Err((ResultOutcome::Failed, text_end(&answer.text))),
             _ => {}
         }
         if !self.task.accepts(&answer.text) {
-            return Err((EvalOutcome::Unsolved, tail(&answer.text)));
+            return Err((ResultOutcome::Unsolved, text_end(&answer.text)));
         }
         let Some(check) = &self.task.check else { return Ok(()) };
-        let copied = copy_folder(&self.folder.join("check"), temp.path());
-        copied.map_err(|error| failed(phrases::UNCOPIED.with("why", error.to_string())))?;
-        let checked = self.turn(temp.path(), shell(check), &mut Counts::default()).await;
-        let checked = checked.map_err(failed)?;
+        copy_files(&self.folder.join("check"), work).map_err(failed)?;
+        let checked = self.turn(work, shell(check)).await.map_err(failed)?;
         match checked.exit {
             Exit::Done => Ok(()),
-            Exit::Limit => Err((EvalOutcome::Limit, phrases::CHECK_LATE.text(lang).to_owned())),
-            _ => Err((EvalOutcome::Unsolved, tail(&checked.text))),
+            Exit::Limit => Err((ResultOutcome::Limit, phrases::CHECK_LATE.text(lang).to_owned())),
+            _ => Err((ResultOutcome::Unsolved, text_end(&checked.text))),
         }
     }
 
     /// Runs a turn in a session of its own, within the time of the task.
-    async fn turn(
-        &self,
-        work: &Path,
-        op: Op,
-        counts: &mut Counts,
-    ) -> Result<TrialTurn, LocalizedText> {
+    async fn turn(&self, work: &Path, op: Op) -> Result<TaskTurnEnd, LocalizedText> {
         let mut settings = GivenOptions::clone(&self.given);
-        settings.extend(self.task.settings());
+        settings.extend(self.task.limits.settings());
         if self.recorded {
             let replies = self.folder.join("replies").display().to_string();
             settings.push(("model", format!("scripted:{replies}")));
         }
-        let own = self.startup.in_folder(work.to_owned(), Some(work), &settings);
-        let built = session_builder::build(&own, None, SessionPurpose::Print);
-        let config = built.map_err(|failure| failure.notice.say.clone())?;
-        let options = Options {
-            json: false,
-            approved: ApprovalFlags { steps: Some("eval"), ..ApprovalFlags::default() },
-            has_user: false,
-            schema: None,
-            printer: self.startup.printer(),
-            clean: str::to_owned,
-            secrets: Arc::clone(&config.security.redactor),
-        };
-        let mut handle = session::start(config);
-        let mut turn = HeadlessTurn::new(&options, &op);
-        let mut text = String::new();
+        let startup = self.startup.in_folder(work.to_owned(), Some(work), &settings);
+        let approved = ApprovalFlags { steps: Some("eval"), ..ApprovalFlags::default() };
         let limit = Duration::from_secs(self.task.limits.seconds);
-        let played = timeout(limit, play(&mut handle, &mut turn, op, counts, &mut text)).await;
-        let exit = played.unwrap_or(Exit::Limit);
-        // A step that runs too long ends with its session.
-        let _ = handle.ops.try_send(Op::Session(SessionOp::Shutdown).into());
-        let ending = async { while handle.events.recv().await.is_some() {} };
-        if timeout(STOP_TIMEOUT, ending).await.is_err() {
-            handle.task.abort();
-        }
-        Ok(TrialTurn { exit, text })
+        TaskTurn { startup: &startup, approved, schema: None, limit }.run(op, &mut io::sink()).await
     }
 }
 
 fn shell(line: &str) -> Op {
     Op::Turn(TurnOp::Shell { line: line.to_owned(), keep: false })
-}
-
-async fn play(
-    handle: &mut Handle,
-    turn: &mut HeadlessTurn<'_>,
-    op: Op,
-    counts: &mut Counts,
-    text: &mut String,
-) -> Exit {
-    let mut effects = vec![HeadlessEffect::Send(op)];
-    loop {
-        for effect in effects {
-            match effect {
-                HeadlessEffect::Send(op) => drop(handle.ops.send(op.into()).await),
-                HeadlessEffect::Out(line) => {
-                    text.push_str(&line);
-                    text.push('\n');
-                }
-                HeadlessEffect::End(exit) => return exit,
-                HeadlessEffect::Tell(_) | HeadlessEffect::Ask(_) => {}
-            }
-        }
-        let Some(event) = handle.events.recv().await else { return Exit::Failed };
-        match event.of_any_agent() {
-            Event::StepStarted { .. } => counts.steps += 1,
-            Event::Asked(ask) if matches!(ask.question, Question::Step(_)) => counts.questions += 1,
-            _ => {}
-        }
-        if let Event::TurnEnded { usage, .. } = &event {
-            counts.usage = counts.usage.plus(*usage);
-        }
-        effects = turn.on_event(&event);
-    }
-}
-
-/// The end of a text.
-fn tail(text: &str) -> String {
-    let text = text.trim();
-    let skipped = text.chars().count().saturating_sub(WHY);
-    text.chars().skip(skipped).collect()
-}
-
-/// Copies what a folder contains over another one. There may be no such folder.
-fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
-    if !from.exists() {
-        return Ok(());
-    }
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (path, target) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            fs::create_dir_all(&target)?;
-            copy_folder(&path, &target)?;
-        } else if kind.is_file() {
-            fs::copy(&path, &target)?;
-        }
-    }
-    Ok(())
 }

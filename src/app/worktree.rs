@@ -42,7 +42,7 @@ fn open(startup: &Startup, name: &str) -> Result<Worktree, LocalizedText> {
 }
 
 /// Ignored files that the settings want in each worktree.
-fn copied_files(startup: &Startup) -> Vec<String> {
+pub fn copied_files(startup: &Startup) -> Vec<String> {
     match startup.loaded.get("project.worktree_files") {
         Some(TomlValue::List(paths)) => paths,
         _ => Vec::new(),

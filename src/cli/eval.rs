@@ -1,13 +1,13 @@
-//! Tasks with a check (`avocet eval`): what one says, what came of it, and the tables of a run and of
-//! two. Pure; the tasks are run by `app`.
+//! Tasks with a check (`avocet eval`): what one says, and the table of two runs. Pure; the tasks are
+//! run by `app`.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
+use super::task_results::{ResultOutcome, TaskLimits, TaskResult};
 use avocet_core::i18n::{LocalizedText, eval as phrases};
-use avocet_core::protocol::{Money, Usage};
 
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct EvalOptions {
@@ -38,6 +38,8 @@ pub struct EvalOptions {
 pub struct EvalTask {
     /// The message for the model.
     pub prompt: String,
+    /// A repository, in a worktree of which the task works instead of in a folder of its own.
+    pub repo: Option<PathBuf>,
     /// Shell lines that prepare the folder.
     #[serde(default)]
     pub setup: Vec<String>,
@@ -47,23 +49,7 @@ pub struct EvalTask {
     #[serde(default)]
     pub answer: Vec<String>,
     #[serde(default)]
-    pub limits: EvalLimits,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct EvalLimits {
-    pub steps: u16,
-    /// For the turn, and once more for the check.
-    pub seconds: u64,
-    /// In dollars.
-    pub cost: Option<f64>,
-}
-
-impl Default for EvalLimits {
-    fn default() -> EvalLimits {
-        EvalLimits { steps: 100, seconds: 900, cost: None }
-    }
+    pub limits: TaskLimits,
 }
 
 impl EvalTask {
@@ -83,48 +69,6 @@ impl EvalTask {
         let answer = answer.to_lowercase();
         self.answer.iter().all(|word| answer.contains(&word.to_lowercase()))
     }
-
-    /// The settings that hold its limits.
-    pub fn settings(&self) -> Vec<(&'static str, String)> {
-        let cost = self.limits.cost.map(|cost| ("limits.cost.run", cost.to_string()));
-        [("safety.max_auto_steps_per_turn", self.limits.steps.to_string())]
-            .into_iter()
-            .chain(cost)
-            .collect()
-    }
-}
-
-/// How a task ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EvalOutcome {
-    Solved,
-    /// The check failed, or the answer has not all words.
-    Unsolved,
-    /// A limit was reached.
-    Limit,
-    /// The model failed, or the task could not be prepared.
-    Failed,
-}
-
-/// What came of a task: a line of the results.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EvalResult {
-    pub task: String,
-    pub outcome: EvalOutcome,
-    pub steps: u64,
-    /// Questions that a user would have been asked.
-    pub questions: u64,
-    pub usage: Usage,
-    pub seconds: f64,
-    /// Why it is not solved.
-    #[serde(default)]
-    pub why: String,
-}
-
-/// The results in a file; lines of another form are left out.
-pub fn read_results(text: &str) -> Vec<EvalResult> {
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 /// The name of the folder of a task.
@@ -132,69 +76,18 @@ pub fn task_name(folder: &Path) -> String {
     folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A table of all results with their sum.
-pub fn table(results: &[EvalResult]) -> String {
-    let mut text = format!(
-        "{:24} {:9} {:>5} {:>9} {:>8} {:>7} {:>8} {:>8}\n",
-        "task", "outcome", "steps", "questions", "tokens", "cached", "cost", "seconds"
-    );
-    let mut sum = Usage::default();
-    for result in results {
-        sum = sum.plus(result.usage);
-        text += &row(&result.task, outcome_word(result.outcome), result);
-    }
-    let total = EvalResult {
-        task: String::new(),
-        outcome: EvalOutcome::Solved,
-        steps: results.iter().map(|result| result.steps).sum(),
-        questions: results.iter().map(|result| result.questions).sum(),
-        usage: sum,
-        seconds: results.iter().map(|result| result.seconds).sum(),
-        why: String::new(),
-    };
-    let solved = format!("{} of {}", solved_count(results), results.len());
-    text + &row("solved", &solved, &total)
-}
-
-fn row(name: &str, outcome: &str, result: &EvalResult) -> String {
-    let usage = result.usage;
-    let cached = (usage.cached_tokens * 100).checked_div(usage.input_tokens);
-    let cached = cached.map_or("-".to_owned(), |share| format!("{share} %"));
-    let cost = if usage.cost == Money(0) { "-".to_owned() } else { usage.cost.to_string() };
-    format!(
-        "{name:24} {outcome:9} {:>5} {:>9} {:>8} {cached:>7} {cost:>8} {:>8.1}\n",
-        result.steps,
-        result.questions,
-        usage.total_tokens(),
-        result.seconds,
-    )
-}
-
-pub fn outcome_word(outcome: EvalOutcome) -> &'static str {
-    match outcome {
-        EvalOutcome::Solved => "solved",
-        EvalOutcome::Unsolved => "unsolved",
-        EvalOutcome::Limit => "limit",
-        EvalOutcome::Failed => "failed",
-    }
-}
-
-fn solved_count(results: &[EvalResult]) -> usize {
-    results.iter().filter(|result| result.outcome == EvalOutcome::Solved).count()
-}
-
-type Measure = fn(&EvalResult) -> f64;
+type Measure = fn(&TaskResult) -> f64;
 
 /// Two runs side by side, over the tasks that both have, with intervals of 95 %.
-pub fn comparison(earlier_results: &[EvalResult], results: &[EvalResult]) -> String {
-    let pairs: Vec<(&EvalResult, &EvalResult)> = results
+pub fn comparison(earlier_results: &[TaskResult], results: &[TaskResult]) -> String {
+    let pairs: Vec<(&TaskResult, &TaskResult)> = results
         .iter()
         .filter_map(|result| {
             Some((earlier_results.iter().find(|it| it.task == result.task)?, result))
         })
         .collect();
     let measures: [(&str, Measure); 5] = [
-        ("solved", |result| f64::from(result.outcome == EvalOutcome::Solved)),
+        ("solved", |result| f64::from(result.outcome == ResultOutcome::Solved)),
         ("steps", |result| result.steps as f64),
         ("questions", |result| result.questions as f64),
         ("tokens", |result| result.usage.total_tokens() as f64),
@@ -230,21 +123,22 @@ fn mean_and_margin(values: &[f64]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use avocet_core::protocol::Usage;
 
-    fn result(task: &str, outcome: EvalOutcome, steps: u64) -> EvalResult {
+    fn result(task: &str, outcome: ResultOutcome, steps: u64) -> TaskResult {
         let usage = Usage { cached_tokens: 50, ..Usage::counted(100, 20) };
         let why = String::new();
-        EvalResult { task: task.into(), outcome, steps, questions: 1, usage, seconds: 2.0, why }
+        TaskResult { task: task.into(), outcome, steps, questions: 1, usage, seconds: 2.0, why }
     }
 
     #[test]
     fn a_task_needs_a_prompt_and_something_that_says_when_it_is_solved() {
         let task = EvalTask::parse("prompt = \"Mend it.\"\ncheck = \"cargo test\"").unwrap();
-        assert_eq!(task.limits, EvalLimits { steps: 100, seconds: 900, cost: None });
+        assert_eq!(task.limits, TaskLimits { steps: 100, seconds: 900, cost: None });
         let limited = "prompt = \"x\"\nanswer = [\"Zwei\"]\n[limits]\nsteps = 5\ncost = 0.5";
         let limited = EvalTask::parse(limited).unwrap();
         assert!(limited.accepts("There are zwei.") && !limited.accepts("three"));
-        assert!(limited.settings().contains(&("limits.cost.run", "0.5".to_owned())));
+        assert!(limited.limits.settings().contains(&("limits.cost.run", "0.5".to_owned())));
         assert_eq!(EvalTask::parse("prompt = \"x\""), Err(phrases::NO_CHECK.into()));
         for wrong in ["check = \"x\"", "prompt = 4\ncheck = \"x\"", "prompt = \"x\"\nchekc = \"y\""]
         {
@@ -265,24 +159,13 @@ mod tests {
     }
 
     #[test]
-    fn results_are_read_back_and_summed() {
-        let results = [result("a", EvalOutcome::Solved, 3), result("b", EvalOutcome::Limit, 5)];
-        let lines = results.iter().map(|it| serde_json::to_string(it).unwrap() + "\n");
-        let text = lines.collect::<String>() + "half a li";
-        assert_eq!(read_results(&text), results);
-        let table = table(&results);
-        assert!(table.ends_with(
-            "solved                   1 of 2        8         2      240    50 %        -      4.0\n"
-        ), "{table}");
-    }
-
-    #[test]
     fn two_runs_are_compared_over_the_tasks_of_both() {
-        let before = [result("a", EvalOutcome::Unsolved, 4), result("c", EvalOutcome::Solved, 9)];
+        let before =
+            [result("a", ResultOutcome::Unsolved, 4), result("c", ResultOutcome::Solved, 9)];
         let now = [
-            result("a", EvalOutcome::Solved, 2),
-            result("b", EvalOutcome::Solved, 3),
-            result("c", EvalOutcome::Solved, 9),
+            result("a", ResultOutcome::Solved, 2),
+            result("b", ResultOutcome::Solved, 3),
+            result("c", ResultOutcome::Solved, 9),
         ];
         let text = comparison(&before, &now);
         assert!(text.contains("solved           0.50       1.00   +0.50 ± 0.98\n"), "{text}");

@@ -4,6 +4,8 @@
 //! values and writers it is given. `app` connects them.
 
 pub mod args;
+pub mod batch;
+pub mod cluster;
 pub mod config;
 pub mod doctor;
 pub mod eval;
@@ -29,6 +31,9 @@ pub mod policy;
 pub mod print;
 mod related_options;
 pub mod resume;
+pub mod review;
+pub mod review_formats;
+pub mod run_mode;
 mod run_options;
 pub mod schema;
 pub mod script;
@@ -39,11 +44,13 @@ mod shell_approval;
 pub mod shell_files;
 pub mod subcommand_args;
 pub mod table;
+pub mod task_results;
 mod usage_error;
 pub mod worktree_command;
 
-pub use args::{Cli, RunMode};
+pub use args::Cli;
 pub use exit::Exit;
+pub use run_mode::RunMode;
 
 /// Makes foreign text safe for its target: a terminal, or not.
 pub type Clean = fn(&str) -> String;

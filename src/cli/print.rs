@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Exit;
 use super::headless::{HeadlessEffect, HeadlessTurn, Options, StderrLine, json_line};
-use super::messages;
+use super::messages::{self, Printer};
 use avocet_core::i18n::{LocalizedText, cli as w};
 use avocet_core::protocol::{Event, Notice, Op, SessionOp, Submission};
 use avocet_core::terminal_modes::discard_typed;
@@ -293,20 +293,24 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
         let _ = writeln!(self.err);
     }
 
-    /// Reports progress. A closed standard error is not an error.
+    /// Reports progress.
     fn tell(&mut self, line: &StderrLine) {
-        let printer = self.options.printer;
-        let _ = match line {
-            StderrLine::Text(text) => writeln!(self.err, "{}", (printer.clean)(text)),
-            StderrLine::Line(say) | StderrLine::Question(say) => {
-                writeln!(self.err, "{}", (printer.clean)(&say.text(printer.lang)))
-            }
-            StderrLine::Notice(notice) => {
-                messages::notice(&mut self.err, notice, printer);
-                Ok(())
-            }
-        };
+        write_line(&mut self.err, line, self.options.printer);
     }
+}
+
+/// Writes what is for standard error. That it is closed is not an error.
+pub fn write_line(out: &mut impl Write, line: &StderrLine, printer: Printer) {
+    let _ = match line {
+        StderrLine::Text(text) => writeln!(out, "{}", (printer.clean)(text)),
+        StderrLine::Line(say) | StderrLine::Question(say) => {
+            writeln!(out, "{}", (printer.clean)(&say.text(printer.lang)))
+        }
+        StderrLine::Notice(notice) => {
+            messages::notice(out, notice, printer);
+            Ok(())
+        }
+    };
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ impl Cli {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args::{RunMode, Terminals};
+    use crate::cli::run_mode::{RunMode, Terminals};
 
     fn parse(line: &[&str]) -> Cli {
         Cli::parse_from_args(std::iter::once("avocet").chain(line.iter().copied())).unwrap()

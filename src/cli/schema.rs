@@ -40,7 +40,8 @@ impl Schema {
         Schema::parse(&name, &text)
     }
 
-    fn parse(name: &str, text: &str) -> Result<Schema, SchemaError> {
+    /// A schema of this name by its text.
+    pub fn parse(name: &str, text: &str) -> Result<Schema, SchemaError> {
         let wrong = |why: String| SchemaError(w::SCHEMA_WRONG.with("file", name).with("why", why));
         let text: Value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
         let mut schemas = Schemas::new();

@@ -42,6 +42,7 @@ pub mod key_command;
 mod live_output;
 mod named_files;
 mod own_git;
+mod own_program;
 mod plugins;
 mod ports;
 mod process_group;
@@ -61,6 +62,7 @@ pub use helper::{
 };
 pub use kept::KeptJob;
 pub use own_git::run_git;
+pub use own_program::{CollectedOutput, run_user_program};
 pub use plugins::run_with_terminal;
 pub use process_group::StepWatch;
 pub use setup::{Exec, Setup, StepLimits};

@@ -463,6 +463,26 @@ impl Worktree {
         branch_of(&self.name)
     }
 
+    /// The commit that a new one began with.
+    pub fn start_commit(&self) -> Option<&str> {
+        self.start.as_ref().map(|start| start.commit.as_str())
+    }
+
+    /// Removes a new one with all that was done in it.
+    ///
+    /// # Errors
+    /// What git says.
+    pub async fn discard(self) -> Result<(), LocalizedText> {
+        let branch = self.branch();
+        let start = self.start_commit().unwrap_or("HEAD");
+        let reset = ["checkout", "--quiet", "--force", "-B", &branch, start];
+        let done = run_git(&self.path, &reset).await;
+        done.map_err(|why| failed_with(&self.name, &why))?;
+        let Worktree { name, repository, _lock: lock, .. } = self;
+        drop(lock);
+        repository.remove(&name, true).await
+    }
+
     /// What users and models should know of it as it begins.
     pub fn notices(&self) -> Vec<LocalizedText> {
         let about =

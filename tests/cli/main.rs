@@ -20,6 +20,7 @@ mod adversarial;
 mod approval_modes;
 #[cfg(target_os = "linux")]
 mod backward_compatibility;
+mod batch;
 #[cfg(unix)]
 mod bedrock;
 mod commands;
@@ -49,6 +50,7 @@ mod prompt_cache;
 mod provider_search;
 #[cfg(unix)]
 mod replay;
+mod review;
 mod run_command;
 mod script_files;
 mod script_help;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::cli::run_mode::{RunMode, Terminals};
 use crate::cli::shell_files::{completions, manual_page, write_manual};
 
 const TERMINAL: Terminals = Terminals { stdin: true, stdout: true };

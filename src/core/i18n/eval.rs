@@ -9,5 +9,9 @@ words! { "eval":
     NO_CHECK: "nothing says when it is solved. Add a `check` or an `answer`.", "没有写明何时算解决。请添加 `check` 或 `answer`。";
     UNCOPIED: "Its files could not be copied: {why}", "无法复制它的文件：{why}";
     SETUP_FAILED: "`{line}` of its setup failed.", "准备步骤 `{line}` 失败。";
+    NO_PATCH: "There is no patch: {why}", "没有补丁：{why}";
+    UNWRITTEN: "`{path}` cannot be written: {why}", "无法写入 `{path}`：{why}";
+    LEFT: "Its worktree is left: {why}", "保留其工作树：{why}";
+    STOPPED: "Stopped. Tasks without a result: {left}. The same command goes on with them.", "已停止。还没有结果的任务：{left} 个。再次运行同一命令即可继续。";
     CHECK_LATE: "The check took too long.", "检查超时。";
 }

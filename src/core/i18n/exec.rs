@@ -88,4 +88,7 @@ words! { "exec":
     EDITOR_NOT_STARTED: "Your editor `{editor}` could not be started ({why}); the input is unchanged. Check `VISUAL` and `EDITOR`.", "无法启动编辑器 `{editor}`（{why}），输入内容保持原样。请检查 `VISUAL` 与 `EDITOR`。";
     EDITOR_FAILED: "Your editor `{editor}` failed ({why}); the input is unchanged.", "编辑器 `{editor}` 异常结束（{why}），输入内容保持原样。";
     EDITOR_UNREADABLE: "Your editor's text is in `{file}`, but it could not be read back: {why}. The input is unchanged.", "编辑器写下的内容在 `{file}`，但无法读回：{why}。输入内容保持原样。";
+    USER_PROGRAM_MISSING: "`{program}` is not a program in your PATH.", "`{program}` 不是 PATH 中的程序。";
+    USER_PROGRAM_FAILED: "`{program}` failed: {why}", "`{program}` 失败：{why}";
+    USER_PROGRAM_SLOW: "`{program}` took longer than {seconds} s and was stopped.", "`{program}` 超过 {seconds} 秒，已被停止。";
 }

@@ -24,6 +24,7 @@ macro_rules! words {
 pub mod acp;
 pub mod agent;
 pub mod agents;
+pub mod batch;
 pub mod chat;
 pub mod cli;
 pub mod commands;
@@ -48,6 +49,7 @@ pub mod mcp_pages;
 pub mod model;
 pub mod prompt;
 pub mod protocol;
+pub mod review;
 pub mod rules;
 pub mod safety;
 pub mod sandbox;
@@ -70,6 +72,7 @@ const AREAS: &[&[Phrase]] = &[
     acp::ALL,
     agent::ALL,
     agents::ALL,
+    batch::ALL,
     chat::ALL,
     cli::ALL,
     commands::ALL,
@@ -93,6 +96,7 @@ const AREAS: &[&[Phrase]] = &[
     model::ALL,
     prompt::ALL,
     protocol::ALL,
+    review::ALL,
     rules::ALL,
     safety::ALL,
     sandbox::ALL,

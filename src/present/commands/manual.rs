@@ -51,6 +51,8 @@ pub const TOPICS: &[ManualTopic] = &[
     topic!("headless", ["json"]),
     topic!("serve", ["sdk", "api"]),
     topic!("eval", ["tasks", "benchmark"]),
+    topic!("batch", ["slurm", "kubernetes", "cluster"]),
+    topic!("review", ["ci", "sarif"]),
     topic!("files", ["folders"]),
     topic!("development", []),
 ];

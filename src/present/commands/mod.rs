@@ -37,6 +37,7 @@ pub use info::permission_rows;
 pub use info::worktrees_op;
 pub use manual::{ManualTopic, TOPICS, markdown_table};
 pub use registry::{CalledRows, CommandRow, CommandRowArgument, RowOrigin, rows};
+pub use session::REVIEW;
 
 use command::{refusal, shorten};
 

@@ -162,7 +162,7 @@ pub(super) fn init(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
 }
 
 /// The request for a review; what is to be reviewed follows it.
-const REVIEW: &str = include_str!("../../../assets/prompts/review.md");
+pub const REVIEW: &str = include_str!("../../../assets/prompts/review.md");
 
 /// Without a range, what is not committed.
 pub(super) fn review(_: &CommandContext<'_>, range: &str) -> CommandOutcome {

@@ -69,7 +69,7 @@ fn reason(status: ExitStatus) -> LocalizedText {
 }
 
 /// Relative folders of the `PATH` are left out: they would depend on the project.
-fn find(command: &KeyCommand) -> Option<PathBuf> {
+pub(super) fn find(command: &KeyCommand) -> Option<PathBuf> {
     let named = Path::new(&command.program);
     if named.is_absolute() {
         return named.is_file().then(|| named.to_owned());

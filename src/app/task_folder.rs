@@ -1,0 +1,137 @@
+//! The folder that a task works in: a copy, or a git worktree. What it changed becomes a patch.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::startup::Startup;
+use super::worktree::copied_files;
+use avocet_core::i18n::{LocalizedText, eval as phrases};
+use avocet_tools::exec::run_git;
+use avocet_tools::git_worktree::{Worktree, WorktreeRepository};
+use avocet_tools::temp::TempFolder;
+
+/// Removed when it is discarded; a copy also when it is dropped.
+pub enum TaskFolder {
+    Copy(TempFolder),
+    Worktree(Worktree),
+}
+
+impl TaskFolder {
+    /// A copy of a folder; of none it is empty.
+    ///
+    /// # Errors
+    /// It cannot be copied.
+    pub fn copy_of(startup: &Startup, folder: &Path) -> Result<TaskFolder, LocalizedText> {
+        let temp = startup.shared.temp.create_folder("task").map_err(|error| error.say())?;
+        copy_files(folder, temp.path())?;
+        Ok(TaskFolder::Copy(temp))
+    }
+
+    /// A worktree of a repository.
+    ///
+    /// # Errors
+    /// Why there can be none.
+    pub async fn worktree_of(
+        startup: &Startup,
+        repository: &Path,
+        name: &str,
+    ) -> Result<TaskFolder, LocalizedText> {
+        let repository = WorktreeRepository::find(repository).await?;
+        repository.create(name, &copied_files(startup)).await.map(TaskFolder::Worktree)
+    }
+
+    pub fn path(&self) -> &Path {
+        match self {
+            TaskFolder::Copy(temp) => temp.path(),
+            TaskFolder::Worktree(worktree) => &worktree.path,
+        }
+    }
+
+    /// # Errors
+    /// What is in the way.
+    pub async fn discard(self) -> Result<(), LocalizedText> {
+        match self {
+            TaskFolder::Copy(_) => Ok(()),
+            TaskFolder::Worktree(worktree) => worktree.discard().await,
+        }
+    }
+}
+
+/// Copies what a folder contains over another one. There may be no such folder.
+///
+/// # Errors
+/// Something of it cannot be copied.
+pub fn copy_files(from: &Path, to: &Path) -> Result<(), LocalizedText> {
+    copy_entries(from, to).map_err(|error| phrases::UNCOPIED.with("why", error.to_string()))
+}
+
+fn copy_entries(from: &Path, to: &Path) -> io::Result<()> {
+    if !from.exists() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let path = entry.path();
+        let target = to.join(entry.file_name());
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            fs::create_dir_all(&target)?;
+            copy_entries(&path, &target)?;
+        } else if kind.is_symlink() {
+            std::os::unix::fs::symlink(fs::read_link(&path)?, &target)?;
+        } else if kind.is_file() {
+            fs::copy(&path, &target)?;
+        }
+    }
+    Ok(())
+}
+
+/// What the files of a folder were, to compare with.
+pub struct PatchBase {
+    /// Git's own files of a folder that is in no repository.
+    git: Option<TempFolder>,
+    /// A commit or a tree.
+    start: String,
+}
+
+impl PatchBase {
+    /// The files as they are now.
+    ///
+    /// # Errors
+    /// What git says.
+    pub async fn of(startup: &Startup, folder: &TaskFolder) -> Result<PatchBase, LocalizedText> {
+        if let TaskFolder::Worktree(worktree) = folder {
+            let start = worktree.start_commit().unwrap_or("HEAD").to_owned();
+            return Ok(PatchBase { git: None, start });
+        }
+        let git = startup.shared.temp.create_folder("patch").map_err(|error| error.say())?;
+        let mut base = PatchBase { git: Some(git), start: String::new() };
+        base.git(folder, &["init", "--quiet"]).await?;
+        base.git(folder, &["add", "--all"]).await?;
+        base.start = base.git(folder, &["write-tree"]).await?.trim().to_owned();
+        Ok(base)
+    }
+
+    /// Writes what has changed since into a file.
+    ///
+    /// # Errors
+    /// What git says.
+    pub async fn write_patch(&self, folder: &TaskFolder, file: &Path) -> Result<(), LocalizedText> {
+        let output = format!("--output={}", file.display());
+        self.git(folder, &["add", "--all"]).await?;
+        let diff = ["diff", "--cached", "--binary", "--no-color", &output, &self.start];
+        self.git(folder, &diff).await.map(drop)
+    }
+
+    async fn git(&self, folder: &TaskFolder, args: &[&str]) -> Result<String, LocalizedText> {
+        let place = self.git.as_ref().map(|git| {
+            let git = format!("--git-dir={}", git.path().display());
+            [git, format!("--work-tree={}", folder.path().display())]
+        });
+        let place = place.iter().flatten().map(String::as_str);
+        let args: Vec<&str> = place.chain(args.iter().copied()).collect();
+        let done = run_git(folder.path(), &args).await;
+        done.map_err(|why| phrases::NO_PATCH.with("why", why))
+    }
+}
