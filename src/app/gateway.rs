@@ -1,7 +1,6 @@
 //! The subcommands and pages about the chat platforms.
 
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
-use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -11,16 +10,16 @@ use super::startup::Startup;
 use super::subcommands::{print_rows, print_text};
 use crate::cli::gateway::GatewayCommand;
 use crate::cli::{Exit, output};
-use avocet_config::Secret;
 use avocet_config::extensions::ExtensionLibrary;
 use avocet_config::gateway::GatewaySettings;
-use avocet_config::key_store::KeyPlace;
-use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as phrases, gateway as w};
+use avocet_config::key_store::{KeyPlace, KeyStore};
+use avocet_config::{Paths, Secret};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as phrases, gateway as w, keys};
 use avocet_core::protocol::{ChatPlatform, ExtensionState, Extensions, Notice, Page, PageRow};
 use avocet_core::terminal_modes;
 use avocet_gateway::access::{AccessRole, CODE_LIFE, Roster};
 use avocet_gateway::access_file;
-use avocet_gateway::menu::{LeftOut, MenuOptions, discord, slack, telegram};
+use avocet_gateway::menu::{LeftOut, MenuOptions, discord, slack, telegram, typed_menu};
 use avocet_present::commands::{self, CommandRow};
 use avocet_session::DescribePlatforms;
 
@@ -64,25 +63,34 @@ pub fn run_subcommand(
 /// The page of `/platforms`.
 pub fn platforms_page(startup: &Startup) -> DescribePlatforms {
     let settings = startup.loaded.settings.gateway.clone();
-    let file = startup.paths.gateway_users();
+    let paths = startup.paths.clone();
     std::sync::Arc::new(move || {
-        let rows = platform_rows(&settings, &ChatPlatform::ALL, &access_file::read(&file));
+        let roster = access_file::read(&paths.gateway_users());
+        let rows = platform_rows(&settings, &ChatPlatform::ALL, &roster, &saved_tokens(&paths));
         Page { title: phrases::PLATFORMS.into(), rows }
     })
 }
 
 /// The rows of the doctor about the platforms that are enabled.
-pub fn doctor_rows(settings: &GatewaySettings, users: &Path) -> Vec<PageRow> {
+pub fn doctor_rows(settings: &GatewaySettings, paths: &Paths) -> Vec<PageRow> {
     let is_on = |platform: &ChatPlatform| settings.platform(*platform).enabled;
     let platforms: Vec<ChatPlatform> = ChatPlatform::ALL.into_iter().filter(is_on).collect();
-    let roster = (!platforms.is_empty()).then(|| access_file::read(users));
-    roster.map_or_else(Vec::new, |roster| platform_rows(settings, &platforms, &roster))
+    let roster = (!platforms.is_empty()).then(|| access_file::read(&paths.gateway_users()));
+    roster.map_or_else(Vec::new, |roster| {
+        platform_rows(settings, &platforms, &roster, &saved_tokens(paths))
+    })
+}
+
+/// Where tokens were saved, as the file says: the keyring is not asked.
+fn saved_tokens(paths: &Paths) -> KeyStore {
+    KeyStore::new(paths.saved_keys(), None)
 }
 
 fn platform_rows(
     settings: &GatewaySettings,
     platforms: &[ChatPlatform],
     roster: &Result<Roster, LocalizedText>,
+    saved: &KeyStore,
 ) -> Vec<PageRow> {
     let mut rows = Vec::new();
     for platform in platforms.iter().copied() {
@@ -90,8 +98,21 @@ fn platform_rows(
         rows.push(PageRow::heading(platform.title()));
         let state = if of.enabled { phrases::PLATFORM_ON } else { phrases::PLATFORM_OFF };
         rows.push(PageRow::pair(phrases::PLATFORM_STATE, state));
+        if let Some(id) = &of.app_id {
+            rows.push(match id.as_str() {
+                "" => PageRow::pair("app_id", phrases::NOT_SET),
+                id => PageRow::pair("app_id", id),
+            });
+        }
         for token in std::iter::once(&of.token).chain(&of.app_token) {
-            let set = if token.value.is_some() { phrases::TOKEN_SET } else { phrases::NOT_SET };
+            let set: LocalizedText = match (&token.value, saved.place(&token.entry)) {
+                (Some(_), _) => phrases::TOKEN_SET.into(),
+                (None, Some(KeyPlace::Keyring)) => keys::IN_KEYRING.into(),
+                (None, Some(KeyPlace::File)) => {
+                    keys::IN_FILE.with("file", saved.file().display().to_string())
+                }
+                (None, None) => phrases::NOT_SET.into(),
+            };
             rows.push(PageRow::pair(token.variable.as_str(), set));
         }
         let users = roster.iter().flat_map(|roster| &roster.users);
@@ -114,6 +135,8 @@ pub struct PlatformMenu {
     /// What the platform gets: the bodies of Telegram's calls, Slack's manifest, the body of
     /// Discord's call.
     pub body: Value,
+    /// The calls that register it, if a call does.
+    pub calls: Vec<Value>,
 }
 
 /// The menu of a platform, made of the table and of the user's own commands and skills.
@@ -132,7 +155,7 @@ pub fn platform_menu(
         ChatPlatform::Telegram => {
             let menus = [(Lang::En, english), (Lang::Zh, chinese)]
                 .map(|(lang, rows)| (lang, telegram::menu(rows, options)));
-            let body = telegram::calls(lang, &menus).into();
+            let calls = telegram::calls(lang, &menus);
             let telegram::TelegramMenu { commands, mut left_out } =
                 telegram::menu(of_lang, options);
             // The descriptions of another language may leave less room.
@@ -142,13 +165,15 @@ pub fn platform_menu(
                 }
             }
             let shown = commands.into_iter().map(|one| (one.command, one.description)).collect();
-            PlatformMenu { shown, left_out, body }
+            PlatformMenu { shown, left_out, body: calls.clone().into(), calls }
         }
         ChatPlatform::Slack => {
             let menu = slack::menu(of_lang, options, lang);
             let body = menu.manifest();
             let shown = menu.commands.into_iter().map(|one| (one.command, one.description));
-            PlatformMenu { shown: shown.collect(), left_out: menu.left_out, body }
+            // It is part of the manifest.
+            let calls = Vec::new();
+            PlatformMenu { shown: shown.collect(), left_out: menu.left_out, body, calls }
         }
         ChatPlatform::Discord => {
             let menu = discord::menu(english, chinese, options);
@@ -157,7 +182,12 @@ pub fn platform_menu(
                 Lang::En => (one.name, one.description),
                 Lang::Zh => (one.name, one.description_localizations.chinese),
             });
-            PlatformMenu { shown: shown.collect(), left_out: menu.left_out, body }
+            let calls = vec![body.clone()];
+            PlatformMenu { shown: shown.collect(), left_out: menu.left_out, body, calls }
+        }
+        ChatPlatform::Feishu => {
+            let (shown, left_out) = typed_menu(platform, of_lang, options);
+            PlatformMenu { shown, left_out, body: Value::Null, calls: Vec::new() }
         }
     }
 }

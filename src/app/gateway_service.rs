@@ -28,6 +28,7 @@ use avocet_gateway::access::{AccessRole, Admission};
 use avocet_gateway::access_file::{self, AccessAnswer, AccessGate};
 use avocet_gateway::chat::{OpenSession, SessionRequest};
 use avocet_gateway::discord::{Discord, DiscordConfig};
+use avocet_gateway::feishu::{Feishu, FeishuApp};
 use avocet_gateway::ledger::Ledger;
 use avocet_gateway::menu::{MenuNames, MenuOptions, MenuRows};
 use avocet_gateway::platform::{Cursor, Incoming, Platform, PlatformError};
@@ -249,15 +250,9 @@ fn service_menu(
 
     let read = move || {
         let own = ExtensionLibrary::load(&startup.search_path()).extensions();
-        let menu = super::gateway::platform_menu(platform, &settings, &own, startup.lang()).body;
-        let calls = match (platform, menu) {
-            // Slack's menu is part of its manifest.
-            (ChatPlatform::Slack, _) => Vec::new(),
-            (ChatPlatform::Telegram, Value::Array(calls)) => calls,
-            (_, body) => vec![body],
-        };
+        let menu = super::gateway::platform_menu(platform, &settings, &own, startup.lang());
         let rows: MenuRows = commands::rows(&own, startup.lang()).into();
-        ShownMenu { known: Arc::clone(&rows), rows, calls }
+        ShownMenu { known: Arc::clone(&rows), rows, calls: menu.calls }
     };
     let (shown, _) = watch::channel(read());
     ServiceMenu { shown, read: Arc::new(read) }
@@ -324,6 +319,12 @@ fn connect(
                 patience: SlackPatience::default(),
             };
             Arc::new(Slack::new(config, cursor).map_err(|_| address())?)
+        }
+        ChatPlatform::Feishu => {
+            let id = settings.app_id.clone().filter(|id| !id.is_empty());
+            let id = id.ok_or_else(|| w::NO_APP_ID.with("name", name))?;
+            let app = FeishuApp { id, secret: token };
+            Arc::new(Feishu::new(&settings.api_url, app).map_err(|_| address())?)
         }
         ChatPlatform::Discord => {
             let api_url = settings.api_url.clone();

@@ -316,7 +316,7 @@ pub fn doctor_page(startup: &Startup) -> Doctor {
 }
 
 fn gateway_rows(loaded: &avocet_config::Loaded, paths: &avocet_config::Paths) -> Vec<PageRow> {
-    super::gateway::doctor_rows(&loaded.settings.gateway, &paths.gateway_users())
+    super::gateway::doctor_rows(&loaded.settings.gateway, paths)
 }
 
 /// Why allow rules of the settings have no effect here.

@@ -62,6 +62,7 @@ pub enum PlatformName {
     Telegram,
     Slack,
     Discord,
+    Feishu,
 }
 
 impl From<PlatformName> for ChatPlatform {
@@ -70,6 +71,7 @@ impl From<PlatformName> for ChatPlatform {
             PlatformName::Telegram => ChatPlatform::Telegram,
             PlatformName::Slack => ChatPlatform::Slack,
             PlatformName::Discord => ChatPlatform::Discord,
+            PlatformName::Feishu => ChatPlatform::Feishu,
         }
     }
 }

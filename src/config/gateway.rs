@@ -16,6 +16,7 @@ pub struct GatewaySettings {
     pub telegram: PlatformSettings,
     pub slack: PlatformSettings,
     pub discord: PlatformSettings,
+    pub feishu: PlatformSettings,
     /// The commands of users who are not admins; empty: all that change no settings.
     pub user_commands: Vec<String>,
     /// The commands that come first in a menu.
@@ -33,6 +34,8 @@ pub struct PlatformSettings {
     pub token: ChatToken,
     /// The second token, for the websocket; only Slack has one.
     pub app_token: Option<ChatToken>,
+    /// The app that the token is the secret of; only Feishu has one.
+    pub app_id: Option<String>,
     /// Where the platform answers, without a slash at the end.
     pub api_url: String,
     /// The ids of users who may talk; empty: only admins and paired users.
@@ -86,6 +89,7 @@ impl GatewaySettings {
             ChatPlatform::Telegram => &self.telegram,
             ChatPlatform::Slack => &self.slack,
             ChatPlatform::Discord => &self.discord,
+            ChatPlatform::Feishu => &self.feishu,
         }
     }
 
@@ -103,6 +107,7 @@ impl GatewaySettings {
             telegram: of(ChatPlatform::Telegram),
             slack: of(ChatPlatform::Slack),
             discord: of(ChatPlatform::Discord),
+            feishu: of(ChatPlatform::Feishu),
             user_commands: names(layers, "gateway.user_commands"),
             menu_first: names(layers, "gateway.menu_first"),
             folder: layers.text("gateway.folder"),
@@ -130,10 +135,17 @@ impl PlatformSettings {
                 .and_then(|variable| environment.get(&variable).map(Secret::new)),
             entry: format!("gateway/{}/{key}", platform.name()),
         };
-        let api_url = layers.text(&path("api_url")).unwrap_or_default();
+        let is_feishu = platform == ChatPlatform::Feishu;
+        let api_url = layers.text(&path("api_url")).filter(|url| !url.is_empty());
+        // The service has two names, and a server for each.
+        let api_url = api_url.unwrap_or_else(|| match layers.text(&path("domain")).as_deref() {
+            Some("lark") => "https://open.larksuite.com".to_owned(),
+            _ => "https://open.feishu.cn".to_owned(),
+        });
         PlatformSettings {
             enabled: layers.flag(&path("enabled")),
-            token: token("token"),
+            token: token(if is_feishu { "app_secret" } else { "token" }),
+            app_id: is_feishu.then(|| layers.text(&path("app_id")).unwrap_or_default()),
             app_token: (platform == ChatPlatform::Slack).then(|| token("app_token")),
             api_url: api_url.trim_end_matches('/').to_owned(),
             allow: layers.list(&path("allow")),

@@ -413,7 +413,9 @@ impl ListKind {
                 // Not the name that a user shows: anyone can take that.
                 ListKind::Ids => {
                     let of_id = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit();
+                    let of_feishu = |id: &str| id.chars().all(|c| c.is_ascii_alphanumeric());
                     !text.is_empty() && text.chars().all(of_id)
+                        || text.strip_prefix("ou_").is_some_and(of_feishu)
                 }
             }
     }

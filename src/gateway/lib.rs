@@ -1,5 +1,5 @@
-//! Chat services as frontends: a conversation in Telegram, Slack or Discord is a session like that
-//! of the terminal.
+//! Chat services as frontends: a conversation in Telegram, Slack, Discord or Feishu is a session
+//! like that of the terminal.
 //!
 //! [`platform`] is what a service does for the rest; each service implements it in a file of its
 //! own, thin over its protocol. [`menu`] makes the lists of commands that a service shows, and
@@ -14,6 +14,7 @@ mod connection;
 pub mod conversation;
 pub mod discord;
 mod edit_pace;
+pub mod feishu;
 mod fetch;
 mod files;
 mod known_places;

@@ -1,4 +1,5 @@
-//! Markdown in the dialects of the services: Telegram's MarkdownV2, Slack's mrkdwn, Discord's.
+//! Markdown in the dialects of the services: Telegram's MarkdownV2, Slack's mrkdwn, Discord's,
+//! and that of Lark's cards.
 //!
 //! What a dialect does not know (tables, headings) becomes what comes nearest. Everything that the
 //! text does not mean as markup is escaped, so that a text never mentions, links or formats by
@@ -27,6 +28,7 @@ pub fn code_block(text: &str, dialect: MarkupDialect) -> String {
         MarkupDialect::TelegramV2 => escape(text, &['\\', '`']),
         MarkupDialect::Mrkdwn => escape_entities(text).replace("``", "`\u{200a}`"),
         MarkupDialect::Discord => text.replace("``", "`\u{200a}`"),
+        MarkupDialect::Lark => without_tags(&text.replace("``", "`\u{200a}`")),
     };
     format!("```\n{}\n```", text.trim_end_matches('\n'))
 }
@@ -77,6 +79,7 @@ impl Renderer {
                 self.raw(match self.dialect {
                     MarkupDialect::TelegramV2 | MarkupDialect::Mrkdwn => "———",
                     MarkupDialect::Discord => "\\---",
+                    MarkupDialect::Lark => "---",
                 });
             }
             Event::TaskListMarker(done) => self.raw(if done { "☑ " } else { "☐ " }),
@@ -91,7 +94,7 @@ impl Renderer {
             Tag::Heading { level, .. } => {
                 self.block();
                 match (self.dialect, level as usize) {
-                    (MarkupDialect::Discord, level @ 1..=3) => {
+                    (MarkupDialect::Discord | MarkupDialect::Lark, level @ 1..=3) => {
                         self.raw(&format!("{} ", "#".repeat(level)));
                     }
                     _ => self.toggle_bold(true),
@@ -120,7 +123,7 @@ impl Renderer {
             }
             Tag::Item => self.item(),
             Tag::Emphasis => self.raw(match self.dialect {
-                MarkupDialect::Discord => "*",
+                MarkupDialect::Discord | MarkupDialect::Lark => "*",
                 MarkupDialect::TelegramV2 | MarkupDialect::Mrkdwn => "_",
             }),
             Tag::Strong => self.toggle_bold(true),
@@ -145,7 +148,7 @@ impl Renderer {
     fn end(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::Heading(level) => match (self.dialect, level as usize) {
-                (MarkupDialect::Discord, 1..=3) => {}
+                (MarkupDialect::Discord | MarkupDialect::Lark, 1..=3) => {}
                 _ => self.toggle_bold(false),
             },
             TagEnd::BlockQuote(_) => self.quotes = self.quotes.saturating_sub(1),
@@ -155,7 +158,7 @@ impl Renderer {
             }
             TagEnd::List(_) => drop(self.lists.pop()),
             TagEnd::Emphasis => self.raw(match self.dialect {
-                MarkupDialect::Discord => "*",
+                MarkupDialect::Discord | MarkupDialect::Lark => "*",
                 MarkupDialect::TelegramV2 | MarkupDialect::Mrkdwn => "_",
             }),
             TagEnd::Strong => self.toggle_bold(false),
@@ -198,8 +201,12 @@ impl Renderer {
         match self.dialect {
             MarkupDialect::TelegramV2 => escape(text, TELEGRAM),
             MarkupDialect::Mrkdwn => escape_entities(text),
-            MarkupDialect::Discord => {
+            MarkupDialect::Discord | MarkupDialect::Lark => {
                 let escaped = self.escaped_outside_addresses(text, DISCORD);
+                let escaped = match self.dialect {
+                    MarkupDialect::Lark => escaped.replace("\\<", "&lt;"),
+                    _ => escaped,
+                };
                 // These are markup at the beginning of a line only.
                 if self.starts_line && text.starts_with(['#', '-', '+']) {
                     format!("\\{escaped}")
@@ -236,10 +243,10 @@ impl Renderer {
         let inside = match self.dialect {
             MarkupDialect::TelegramV2 => escape(text, &['\\', '`']),
             MarkupDialect::Mrkdwn => escape_entities(&text.replace('`', "'")),
-            MarkupDialect::Discord if text.contains('`') => {
-                return self.raw(&format!("`` {text} ``"));
-            }
-            MarkupDialect::Discord => text.to_owned(),
+            MarkupDialect::Lark if !text.contains('`') => without_tags(text),
+            MarkupDialect::Discord if !text.contains('`') => text.to_owned(),
+            MarkupDialect::Lark => return self.raw(&format!("`` {} ``", without_tags(text))),
+            MarkupDialect::Discord => return self.raw(&format!("`` {text} ``")),
         };
         self.raw(&format!("`{inside}`"));
     }
@@ -263,8 +270,12 @@ impl Renderer {
             self.bold = self.bold.saturating_sub(1);
         }
         if self.bold == 0 && self.cell().is_none() {
+            let follows_word = self.out.ends_with(char::is_alphanumeric);
             self.raw(match self.dialect {
-                MarkupDialect::Discord => "**",
+                // Next to a letter of Chinese, the marks need a space that is hardly seen.
+                MarkupDialect::Lark if opens && follows_word => "\u{200a}**",
+                MarkupDialect::Lark if !opens && !follows_word => "**\u{200a}",
+                MarkupDialect::Discord | MarkupDialect::Lark => "**",
                 MarkupDialect::TelegramV2 | MarkupDialect::Mrkdwn => "*",
             });
         }
@@ -275,7 +286,7 @@ impl Renderer {
 
     fn strike(&mut self) {
         self.raw(match self.dialect {
-            MarkupDialect::Discord => "~~",
+            MarkupDialect::Discord | MarkupDialect::Lark => "~~",
             MarkupDialect::TelegramV2 | MarkupDialect::Mrkdwn => "~",
         });
     }
@@ -290,7 +301,7 @@ impl Renderer {
                     let to = to.replace('|', "%7C").replace('>', "%3E").replace('<', "%3C");
                     self.raw(&format!("<{}|", to.replace('&', "&amp;")));
                 }
-                MarkupDialect::TelegramV2 | MarkupDialect::Discord => self.raw("["),
+                _ => self.raw("["),
             }
         }
     }
@@ -305,7 +316,7 @@ impl Renderer {
             MarkupDialect::TelegramV2 => {
                 self.raw(&format!("]({})", escape(&to, &['\\', ')'])));
             }
-            MarkupDialect::Discord => {
+            MarkupDialect::Discord | MarkupDialect::Lark => {
                 self.raw(&format!("]({})", to.replace('(', "%28").replace(')', "%29")));
             }
         }
@@ -322,10 +333,11 @@ impl Renderer {
                 let dot = if dialect == MarkupDialect::TelegramV2 { "\\." } else { "." };
                 format!("{}{dot} ", *number - 1)
             }
-            (_, MarkupDialect::Discord) => "- ".to_owned(),
+            (_, MarkupDialect::Discord | MarkupDialect::Lark) => "- ".to_owned(),
             _ => "• ".to_owned(),
         };
-        self.raw(&format!("{}{mark}", "  ".repeat(depth)));
+        let indent = if self.dialect == MarkupDialect::Lark { "    " } else { "  " };
+        self.raw(&format!("{}{mark}", indent.repeat(depth)));
     }
 
     /// A paragraph of an item begins on the item's own line.
@@ -374,7 +386,7 @@ impl Renderer {
         if self.starts_line && self.quotes > 0 {
             self.out.push_str(match self.dialect {
                 MarkupDialect::TelegramV2 => ">",
-                MarkupDialect::Mrkdwn | MarkupDialect::Discord => "> ",
+                _ => "> ",
             });
         }
         self.starts_line = false;
@@ -396,6 +408,11 @@ fn escape(text: &str, special: &[char]) -> String {
 /// Slack's own three: with them no text is a mention or a link.
 fn escape_entities(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Lark may read a tag in code too, and one of its tags mentions everyone.
+fn without_tags(code: &str) -> String {
+    code.replace('<', "<\u{200b}")
 }
 
 /// A table in columns.
@@ -421,11 +438,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ALL: [MarkupDialect; 3] =
-        [MarkupDialect::TelegramV2, MarkupDialect::Mrkdwn, MarkupDialect::Discord];
+    const ALL: [MarkupDialect; 4] = [
+        MarkupDialect::TelegramV2,
+        MarkupDialect::Mrkdwn,
+        MarkupDialect::Discord,
+        MarkupDialect::Lark,
+    ];
 
     fn each(markdown: &str) -> [String; 3] {
-        ALL.map(|dialect| render(markdown, dialect))
+        let [telegram, slack, discord, _] = ALL.map(|dialect| render(markdown, dialect));
+        [telegram, slack, discord]
     }
 
     #[test]
@@ -491,6 +513,17 @@ mod tests {
         let text = "see https://bare.example/x_y_z and snake_case";
         let shown = "see https://bare.example/x_y_z and snake\\_case";
         assert_eq!(render(text, MarkupDialect::Discord), shown);
+    }
+
+    #[test]
+    fn cards_mention_no_one_and_show_bold_beside_chinese() {
+        let lark = |text: &str| render(text, MarkupDialect::Lark);
+        assert_eq!(
+            lark("<at id=all></at> `<at id=all>`"),
+            "&lt;at id=all\\>&lt;/at\\> `<\u{200b}at id=all>`"
+        );
+        assert_eq!(lark("**注意：**请看**粗体**字"), "**注意：**\u{200a}请看\u{200a}**粗体**字");
+        assert_eq!(lark("- a\n  - b\n\n## c"), "- a\n    - b\n\n## c");
     }
 
     #[test]

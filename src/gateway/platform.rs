@@ -272,6 +272,19 @@ pub struct PlatformLimits {
     pub dialect: MarkupDialect,
     /// Messages whose id begins with this can be changed a few times only: once, at their end.
     pub rationed: Option<&'static str>,
+    pub customs: PlatformCustoms,
+}
+
+/// What else is usual where a service's conversations are led.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlatformCustoms {
+    /// A conversation in a group is a thread of its own: what follows in it is meant without a
+    /// mention, and the service takes no command with a slash there.
+    pub has_own_threads: bool,
+    /// What follows the command that takes all others, and is none of them, is a message.
+    pub umbrella_takes_messages: bool,
+    /// What a client sends when a user opens the chat for the first time.
+    pub greeting: Option<&'static str>,
 }
 
 #[cfg(test)]
@@ -292,6 +305,7 @@ impl PlatformLimits {
             download: 1 << 20,
             dialect: MarkupDialect::TelegramV2,
             rationed: None,
+            customs: PlatformCustoms { greeting: Some("start"), ..PlatformCustoms::default() },
         }
     }
 }
@@ -322,6 +336,8 @@ pub enum MarkupDialect {
     Mrkdwn,
     /// Discord's Markdown.
     Discord,
+    /// Markdown of Lark's cards.
+    Lark,
 }
 
 /// Why a service did not do what it was asked for.

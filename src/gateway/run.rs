@@ -28,7 +28,6 @@ pub use super::service::{Admit, ServiceAdmission, ServiceBounds, ServiceCommands
 use super::shown_menu;
 use super::wait::until;
 use avocet_core::i18n::{LocalizedText, chat as w};
-use avocet_core::protocol::ChatPlatform;
 
 struct Service {
     parts: ServiceParts,
@@ -283,7 +282,7 @@ impl Service {
     fn is_follow_up(&self, incoming: &Incoming) -> bool {
         let is_thread = incoming.at.thread.is_some();
         is_thread
-            && self.parts.platform.kind() == ChatPlatform::Slack
+            && self.parts.platform.limits().customs.has_own_threads
             && (self.chats.contains_key(&incoming.at)
                 || self.parts.ledger.state.chats.contains_key(&incoming.at))
     }

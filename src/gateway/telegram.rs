@@ -15,8 +15,8 @@ use tokio::time::{Instant, sleep_until};
 use self::incoming::Update;
 use super::platform::{
     Batch, ButtonQuestion, ChatAddress, Cursor, MarkupDialect, MessageId, MessageMarkup,
-    NewMessage, Outgoing, OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult,
-    RemoteFile, TextUnit, UserId,
+    NewMessage, Outgoing, OutgoingFile, Platform, PlatformCustoms, PlatformError, PlatformLimits,
+    PlatformResult, RemoteFile, TextUnit, UserId,
 };
 use avocet_core::protocol::ChatPlatform;
 use avocet_model::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
@@ -50,6 +50,11 @@ const LIMITS: PlatformLimits = PlatformLimits {
     download: 20 << 20,
     dialect: MarkupDialect::TelegramV2,
     rationed: None,
+    customs: PlatformCustoms {
+        has_own_threads: false,
+        umbrella_takes_messages: false,
+        greeting: Some("start"),
+    },
 };
 
 /// A bot of Telegram.

@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 use crate::fakes::discord::DiscordServer;
+use crate::fakes::feishu::FeishuServer;
 use crate::fakes::service::Service;
 use crate::fakes::slack::SlackServer;
 use crate::fakes::telegram::TelegramServer;
@@ -28,6 +29,8 @@ pub struct Shown {
 /// A chat service in which users write to the bot.
 pub trait ChatService: Service {
     const NAME: &'static str;
+    /// What else its section of the settings needs.
+    const SETTINGS: &'static str = "";
     /// The variables with its tokens.
     const TOKENS: &'static [(&'static str, &'static str)];
     const ANN: &'static str;
@@ -123,9 +126,9 @@ impl<S: ChatService> Gateway<S> {
         settings: &str,
         tokens: &[(&'static str, &str)],
     ) -> Gateway<S> {
-        let (name, address) = (S::NAME, service.api_url());
+        let (name, address, own) = (S::NAME, service.api_url(), S::SETTINGS);
         let settings =
-            format!("[gateway.{name}]\nenabled = true\napi_url = \"{address}\"\n{settings}");
+            format!("[gateway.{name}]\nenabled = true\napi_url = \"{address}\"\n{own}{settings}");
         Gateway { service, process: GatewayProcess::start_in(dir, replies, &settings, tokens) }
     }
 
@@ -187,6 +190,7 @@ macro_rules! journeys {
         journeys!(telegram TelegramServer: $($journey)*);
         journeys!(discord DiscordServer: $($journey)*);
         journeys!(slack SlackServer: $($journey)*);
+        journeys!(feishu FeishuServer: $($journey)*);
     };
     ($module:ident $service:ident: $($journey:ident)*) => {
         mod $module {

@@ -20,6 +20,9 @@ mod process;
 mod discord;
 #[cfg(target_os = "linux")]
 mod discord_run;
+mod feishu;
+#[cfg(target_os = "linux")]
+mod feishu_run;
 #[cfg(target_os = "linux")]
 mod journeys;
 mod menu;

@@ -1,4 +1,4 @@
-//! Sentences of the gateways: chats in Telegram, Slack and Discord.
+//! Sentences of the gateways: chats in Telegram, Slack, Discord and Feishu.
 
 words! { "chat":
     FALLBACK: "{text} Avocet decided: {choice}.", "{text} Avocet 已决定：{choice}。";
@@ -64,6 +64,7 @@ words! { "chat":
     NONE_ENABLED: "No chat service is enabled.", "没有启用任何聊天平台。";
     NONE_ENABLED_HINT: "Set `gateway.telegram.enabled` to true, or name one with `--only`.", "请把 `gateway.telegram.enabled` 设为 true，或用 `--only` 指定一个。";
     NO_TOKEN: "{name}: no token. Set the variable {variable}.", "{name}：没有令牌。请设置变量 {variable}。";
+    NO_APP_ID: "{name}: no app id. `avocet config set gateway.{name}.app_id cli_…` sets it.", "{name}：没有应用编号。请执行 `avocet config set gateway.{name}.app_id cli_…`。";
     NO_ADDRESS: "{name}: this address cannot be used: {url}", "{name}：无法使用该地址：{url}";
     NO_LEDGER: "{name}: its file cannot be opened: {why}", "{name}：无法打开其文件：{why}";
     RUNS_ALREADY: "{name} is running already in another process.", "{name} 已在另一个进程中运行。";

@@ -131,7 +131,7 @@ words! { "commands":
     ABOUT_ALSO: "{about} (also {names})", "{about}（也可写作 {names}）";
     ONLY_ON_THE_SCREEN: "It works only on the full screen.", "它只能在全屏界面里使用。";
     ONLY_IN_THE_TERMINAL: "It works only in the terminal.", "它只能在终端里使用。";
-    ONLY_IN_A_CHAT: "It works only in a chat: Telegram, Slack or Discord.", "它只能在聊天平台（Telegram、Slack 或 Discord）里使用。";
+    ONLY_IN_A_CHAT: "It works only in a chat: Telegram, Slack, Discord or Feishu.", "它只能在聊天平台（Telegram、Slack、Discord 或飞书）里使用。";
     ONLY_WITH_SETTING: "It works in a chat when the setting `{setting}` is true.", "设置 `{setting}` 为 true 时，才能在聊天里使用。";
     UNUSABLE_BOT: "cannot be used: its file is broken. In the terminal, `/help` says why.", "无法使用：其文件有误。在终端里输入 `/help` 可查看原因。";
     UNUSABLE_HERE: "`/{name}` cannot be used: its file is broken. In the terminal, `/help` says why.", "`/{name}` 无法使用：其文件有误。在终端里输入 `/help` 可查看原因。";

@@ -80,6 +80,9 @@ words! { "settings":
     GATEWAY_ENABLED: "Whether the gateway connects to it", "网关是否连接此平台";
     GATEWAY_TOKEN_ENV: "The variable that holds the bot's token", "存放机器人令牌的环境变量";
     GATEWAY_APP_TOKEN_ENV: "The variable that holds the app's token", "存放应用令牌的环境变量";
+    GATEWAY_APP_ID: "The app's id, which begins with `cli_`", "应用编号，以 `cli_` 开头";
+    GATEWAY_APP_SECRET_ENV: "The variable that holds the app's secret", "存放应用密钥的环境变量";
+    GATEWAY_DOMAIN: "Which of the two services the app belongs to", "应用属于哪个服务：飞书还是 Lark";
     GATEWAY_ALLOW: "Who may talk to the bot", "谁可以与机器人对话";
     GATEWAY_ADMINS: "Who may approve steps and change settings", "谁可以批准步骤和更改设置";
     GATEWAY_MENTION: "Whether the bot must be mentioned in groups", "群组中是否必须提及机器人";

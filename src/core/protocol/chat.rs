@@ -9,11 +9,12 @@ pub enum ChatPlatform {
     Telegram,
     Slack,
     Discord,
+    Feishu,
 }
 
 impl ChatPlatform {
-    pub const ALL: [ChatPlatform; 3] =
-        [ChatPlatform::Telegram, ChatPlatform::Slack, ChatPlatform::Discord];
+    pub const ALL: [ChatPlatform; 4] =
+        [ChatPlatform::Telegram, ChatPlatform::Slack, ChatPlatform::Discord, ChatPlatform::Feishu];
 
     /// The name in settings and on the command line.
     pub fn name(self) -> &'static str {
@@ -21,6 +22,7 @@ impl ChatPlatform {
             ChatPlatform::Telegram => "telegram",
             ChatPlatform::Slack => "slack",
             ChatPlatform::Discord => "discord",
+            ChatPlatform::Feishu => "feishu",
         }
     }
 
@@ -34,6 +36,7 @@ impl ChatPlatform {
             ChatPlatform::Telegram => "Telegram",
             ChatPlatform::Slack => "Slack",
             ChatPlatform::Discord => "Discord",
+            ChatPlatform::Feishu => "Feishu",
         }
     }
 }

@@ -12,7 +12,7 @@ use super::waiting::{WaitingInput, WaitingWords};
 use super::{ChatConversation, FetchState, SuggestQuery};
 use avocet_core::i18n::{Localize as _, chat as w, commands as registry, common};
 use avocet_core::protocol::{
-    ChatPlatform, Mention, Op, Prompt, PromptPart, Report, SessionOp, SettingOp, Submission, TurnOp,
+    Mention, Op, Prompt, PromptPart, Report, SessionOp, SettingOp, Submission, TurnOp,
 };
 use avocet_present::commands::{self, ApprovalSpan, ChatAction, CommandOutcome, UiAction};
 use avocet_safety::sanitize::{TextSource, clean};
@@ -40,7 +40,7 @@ impl ChatConversation {
         let name = name_of(&line);
         let built_in = commands::find(name).map(|command| command.name);
         let has_start = self.context.extensions.find("start").is_some();
-        if is_greeting(self.context.options.platform, &line) && !has_start {
+        if self.context.options.limits.customs.greeting == Some(name) && !has_start {
             self.view.posts.answer(delivery.clone(), w::GREETING);
             return vec![ChatEffect::Done(delivery)];
         }
@@ -79,7 +79,7 @@ impl ChatConversation {
         effects
     }
 
-    /// Runs a command; what follows the name of the bot on Slack and is none is a message.
+    /// Runs a command; what follows the name of the bot and is none may be a message.
     fn run_sent(
         &mut self,
         speaker: &Speaker,
@@ -89,7 +89,8 @@ impl ChatConversation {
         let line = self.context.typed_line(sent);
         let is_known = self.context.has_command(name_of(&line));
         let of_bot = sent.name.eq_ignore_ascii_case(menu::UMBRELLA);
-        if self.context.options.platform == ChatPlatform::Slack && of_bot && !is_known {
+        let customs = self.context.options.limits.customs;
+        if customs.umbrella_takes_messages && of_bot && !is_known {
             return self.run_text(speaker, delivery, &sent.args, Vec::new());
         }
         let answered = Some(delivery.clone());
@@ -218,8 +219,8 @@ impl ChatConversation {
             CommandOutcome::Send(op) => self.send_op(op, request),
             CommandOutcome::Say(notice) => {
                 self.view.posts.notice(&notice);
-                let is_slack = self.context.options.platform == ChatPlatform::Slack;
-                if is_slack && notice.say == registry::NOTHING_RUNS.into() {
+                let customs = self.context.options.limits.customs;
+                if customs.has_own_threads && notice.say == registry::NOTHING_RUNS.into() {
                     self.view.posts.say(w::STOP_IN_THREAD);
                 }
                 Vec::new()
@@ -359,11 +360,6 @@ fn begins_turn(outcome: &CommandOutcome) -> bool {
         CommandOutcome::Do(UiAction::Chat(ChatAction::SendFile { .. })) => true,
         _ => false,
     }
-}
-
-/// Telegram sends it when a user opens the chat for the first time.
-fn is_greeting(platform: ChatPlatform, line: &str) -> bool {
-    platform == ChatPlatform::Telegram && name_of(line) == "start"
 }
 
 /// The name of the command of a line.

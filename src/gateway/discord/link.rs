@@ -195,7 +195,9 @@ impl DiscordLink {
                     self.take_missed(missed);
                     Vec::new()
                 }
-                Happened::Event(SocketEvent::Alive) | Happened::Room | Happened::Held => Vec::new(),
+                Happened::Event(SocketEvent::Binary(_) | SocketEvent::Alive)
+                | Happened::Room
+                | Happened::Held => Vec::new(),
             };
             for step in steps {
                 if let Some(end) = self.perform(step, &mut wire).await {

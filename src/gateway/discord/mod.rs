@@ -28,8 +28,8 @@ use super::connection::ServiceConnection;
 use super::menu::discord::suggestions;
 use super::platform::{
     Batch, ButtonQuestion, ChatAddress, Cursor, DeliveryId, Incoming, MarkupDialect, MessageId,
-    NewMessage, Outgoing, OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult,
-    RemoteFile, TextUnit, UserId,
+    NewMessage, Outgoing, OutgoingFile, Platform, PlatformCustoms, PlatformError, PlatformLimits,
+    PlatformResult, RemoteFile, TextUnit, UserId,
 };
 use super::recent::Recent;
 use avocet_core::protocol::ChatPlatform;
@@ -308,6 +308,7 @@ impl Platform for Discord {
             download: 500 << 20,
             dialect: MarkupDialect::Discord,
             rationed: None,
+            customs: PlatformCustoms::default(),
         }
     }
 

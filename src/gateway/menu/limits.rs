@@ -21,6 +21,8 @@ pub struct MenuLimits {
     pub command_text: Option<usize>,
     /// Names that the platform keeps for itself.
     pub reserved: &'static [&'static str],
+    /// One command takes all others as its argument.
+    pub has_umbrella: bool,
 }
 
 pub const TELEGRAM: MenuLimits = MenuLimits {
@@ -33,6 +35,7 @@ pub const TELEGRAM: MenuLimits = MenuLimits {
     choices: None,
     command_text: None,
     reserved: &["start"],
+    has_umbrella: false,
 };
 
 pub const SLACK: MenuLimits = MenuLimits {
@@ -66,6 +69,7 @@ pub const SLACK: MenuLimits = MenuLimits {
         "pro",
         "shortcuts",
     ],
+    has_umbrella: true,
 };
 
 pub const DISCORD: MenuLimits = MenuLimits {
@@ -78,4 +82,9 @@ pub const DISCORD: MenuLimits = MenuLimits {
     choices: Some(25),
     command_text: Some(4_000),
     reserved: &[],
+    has_umbrella: true,
 };
+
+/// Has no menu: commands are typed.
+pub const FEISHU: MenuLimits =
+    MenuLimits { options: None, choices: None, command_text: None, has_umbrella: false, ..DISCORD };

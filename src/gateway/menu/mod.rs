@@ -190,6 +190,7 @@ impl MenuLetters {
             ChatPlatform::Telegram => (&limits::TELEGRAM, telegram::spell),
             ChatPlatform::Slack => (&limits::SLACK, slack::spell),
             ChatPlatform::Discord => (&limits::DISCORD, discord::spell),
+            ChatPlatform::Feishu => (&limits::FEISHU, discord::spell),
         };
         MenuLetters { limits, spell }
     }
@@ -208,6 +209,17 @@ fn shown_rows<'r>(
     let letters = MenuLetters::of(platform);
 
     name_rows(&all, &reachable, &letters, &mut taken, left_out)
+}
+
+/// What can be typed on a platform without a menu of its own, with what it is for; and the rest.
+pub fn typed_menu(
+    platform: ChatPlatform,
+    rows: &[CommandRow],
+    options: MenuOptions<'_>,
+) -> (Vec<(String, String)>, Vec<LeftOut>) {
+    let mut left_out = Vec::new();
+    let shown = shown_rows(platform, rows, options, &mut left_out);
+    (shown.into_iter().map(|one| (one.name, one.row.about.clone())).collect(), left_out)
 }
 
 /// Cuts a text to so many characters as UTF-16 counts them, which no platform counts longer.
@@ -278,7 +290,7 @@ impl MenuNames<'_> {
     /// Whether it is the command that takes all others.
     fn is_umbrella(&self, name: &str) -> bool {
         let name = name.trim_start_matches('/');
-        self.platform != ChatPlatform::Telegram && name.eq_ignore_ascii_case(UMBRELLA)
+        MenuLetters::of(self.platform).limits.has_umbrella && name.eq_ignore_ascii_case(UMBRELLA)
     }
 
     /// The registry's name for what a user means by a name: what is called so counts first, then what
@@ -323,8 +335,7 @@ fn split_umbrella(line: &str) -> (String, String) {
 }
 
 fn umbrella_name(platform: ChatPlatform) -> BTreeSet<String> {
-    let has_one = platform != ChatPlatform::Telegram;
-    has_one.then(|| UMBRELLA.to_owned()).into_iter().collect()
+    MenuLetters::of(platform).limits.has_umbrella.then(|| UMBRELLA.to_owned()).into_iter().collect()
 }
 
 #[cfg(test)]

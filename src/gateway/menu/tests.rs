@@ -176,11 +176,12 @@ proptest! {
                 // A built-in name in other letters than small ones is not one of the table.
                 let Some(meant) = CalledRows::new(&rows).find(name) else { continue };
                 let is_umbrella = name.eq_ignore_ascii_case(UMBRELLA);
-                if !is_umbrella || platform == ChatPlatform::Telegram {
+                let has_umbrella = MenuLetters::of(platform).limits.has_umbrella;
+                if !is_umbrella || !has_umbrella {
                     let line = typed_line(platform, &sent(name, ""), &rows, NOTHING);
                     prop_assert_eq!(line, format!("/{}", meant.name), "{:?} {}", platform, name);
                 }
-                if platform != ChatPlatform::Telegram {
+                if has_umbrella {
                     let line = typed_line(platform, &sent(UMBRELLA, name), &rows, NOTHING);
                     prop_assert_eq!(line, format!("/{}", meant.name), "{:?} {}", platform, name);
                 }

@@ -323,7 +323,7 @@ impl SlackLink {
         wire.is_pinged = false;
         let frame = match event {
             SocketEvent::Text(text) => SlackFrame::read(&text),
-            SocketEvent::Alive => SlackFrame::Unknown,
+            SocketEvent::Binary(_) | SocketEvent::Alive => SlackFrame::Unknown,
             SocketEvent::Closed(_) => return Err(LinkLost),
         };
         match frame {

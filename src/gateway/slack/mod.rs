@@ -30,8 +30,8 @@ use self::text::escape;
 use super::connection::ServiceConnection;
 use super::platform::{
     Batch, ButtonQuestion, ChatAddress, Cursor, Incoming, IncomingKind, MarkupDialect, MessageId,
-    NewMessage, Outgoing, OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult,
-    RemoteFile, TextUnit, UserId,
+    NewMessage, Outgoing, OutgoingFile, Platform, PlatformCustoms, PlatformError, PlatformLimits,
+    PlatformResult, RemoteFile, TextUnit, UserId,
 };
 use super::recent::Recent;
 use avocet_core::protocol::ChatPlatform;
@@ -392,6 +392,11 @@ impl Platform for Slack {
             download: 1 << 30,
             dialect: MarkupDialect::Mrkdwn,
             rationed: Some(ANSWER),
+            customs: PlatformCustoms {
+                has_own_threads: true,
+                umbrella_takes_messages: true,
+                greeting: None,
+            },
         }
     }
 

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use reqwest::header::{CONNECTION, UPGRADE};
 use reqwest::{StatusCode, Upgraded, Url};
@@ -35,6 +36,7 @@ pub struct WebSocket {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SocketEvent {
     Text(String),
+    Binary(Bytes),
     /// The other side is there: a ping, or the answer to ours.
     Alive,
     /// Nothing follows. Without a code the connection broke.
@@ -86,6 +88,7 @@ impl WebSocket {
     pub async fn next(&mut self) -> SocketEvent {
         match self.stream.next().await {
             Some(Ok(Message::Text(text))) => SocketEvent::Text(text.as_str().to_owned()),
+            Some(Ok(Message::Binary(bytes))) => SocketEvent::Binary(bytes),
             Some(Ok(Message::Close(frame))) => {
                 SocketEvent::Closed(frame.map(|frame| frame.code.into()))
             }
@@ -98,6 +101,12 @@ impl WebSocket {
     /// [`HttpError::Broken`] if the connection is gone or does not move.
     pub async fn send(&mut self, text: String) -> Result<(), HttpError> {
         self.write(Message::Text(text.into())).await
+    }
+
+    /// # Errors
+    /// As [`WebSocket::send`].
+    pub async fn send_binary(&mut self, bytes: Vec<u8>) -> Result<(), HttpError> {
+        self.write(Message::Binary(bytes.into())).await
     }
 
     /// # Errors

@@ -46,7 +46,7 @@ pub const TOPICS: &[ManualTopic] = &[
     topic!("web", ["fetch"]),
     topic!("sessions", []),
     topic!("scripts", ["script", "isdk"]),
-    topic!("gateways", ["gateway", "telegram", "slack", "discord"]),
+    topic!("gateways", ["gateway", "telegram", "slack", "discord", "feishu", "lark"]),
     topic!("acp", ["editors", "zed", "neovim", "jetbrains"]),
     topic!("headless", ["json"]),
     topic!("serve", ["sdk", "api"]),

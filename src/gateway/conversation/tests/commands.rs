@@ -161,6 +161,7 @@ fn the_first_help_lists_the_users_commands_and_explains_names_of_the_menu() {
 fn what_follows_the_name_of_the_bot_on_slack_is_a_command_or_a_message() {
     let mut chat = conversation(&[]);
     chat.context.options.platform = ChatPlatform::Slack;
+    chat.context.options.limits.customs.umbrella_takes_messages = true;
     for (line, own) in [("Status", false), ("/STATUS", false), ("git-commit x", true)] {
         chat.on_command(&user("ann"), "d1".into(), sent("avocet", line));
         let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
