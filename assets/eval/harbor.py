@@ -89,6 +89,7 @@ class Avocet(BaseInstalledAgent):
             ModelApiFormat.ANTHROPIC_MESSAGES,
             ModelApiFormat.GOOGLE_GENERATE_CONTENT,
         ],
+        default_api_format_by_provider={"minimax": ModelApiFormat.OPENAI_CHAT_COMPLETIONS},
         api_key_destination_names={"default": "AVOCET_API_KEY"},
         base_url_destination_names={"default": None},
     )
@@ -121,7 +122,7 @@ class Avocet(BaseInstalledAgent):
     @override
     async def configure(self, environment: BaseEnvironment) -> None:
         if self.skills_dir:
-            skills = '"${XDG_CONFIG_HOME:-$HOME/.config}/avocet/skills"'
+            skills = '"${AVOCET_HOME:-${XDG_CONFIG_HOME:-$HOME/.config}/avocet}/skills"'
             source = shlex.quote(self.skills_dir)
             await self.exec_as_agent(environment, f"mkdir -p {skills} && cp -R {source}/. {skills}/")
 

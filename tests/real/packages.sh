@@ -62,16 +62,16 @@ else
 fi
 (cd "$out" && du -h --apparent-size -- *.tar.gz *.deb *.tgz *.whl)
 
-install() { sh "$dist/install.sh" --from "$out" --version "$version" --prefix "$root/archive" "$@" 2> /dev/null; }
-install
+install_archive() { sh "$dist/install.sh" --from "$out" --version "$version" --prefix "$root/archive" "$@" 2> /dev/null; }
+install_archive
 works "$root/archive/bin/avocet"
 passed archive
 if has minisign; then
     rm -r "$root/archive"
     minisign -G -W -p "$root/other.pub" -s "$root/other" > /dev/null
-    if install --key "$(tail -n 1 "$root/other.pub")"; then exit 1; fi
+    if install_archive --key "$(tail -n 1 "$root/other.pub")"; then exit 1; fi
     [ ! -e "$root/archive" ]
-    install --key "$(tail -n 1 "$root/key.pub")"
+    install_archive --key "$(tail -n 1 "$root/key.pub")"
     works "$root/archive/bin/avocet"
     passed "archive with a signature"
 fi
