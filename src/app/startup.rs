@@ -387,7 +387,7 @@ impl Startup {
         let own = self.loaded.settings.connection.iter().flat_map(|connection| {
             let key = connection.api_key.as_ref();
             let parts = key.map(|key| secret_parts(key.expose())).unwrap_or_default().into_iter();
-            parts.map(|part| (connection.key_variable.clone(), part))
+            parts.map(move |part| (connection.key_variable.clone(), part))
         });
         let connection = self.loaded.settings.connection.as_ref();
         let words = connection.into_iter().flat_map(|it| it.request.header_words());

@@ -2,7 +2,7 @@
 //! environment, the fallback of an invalid key, its help and when a change counts are all derived
 //! from it.
 
-use super::object_value::ObjectKind::{Fields, Headers};
+use super::object_value::RequestTable::{Fields, Headers};
 use super::setting_timing::SettingTiming::{self, AtOnce, NextGateway, NextStart, NextTurn};
 use super::toml_schema::ListKind::{Ids, Names, Paths, Programs, RuleIds, Rules, Words};
 use super::toml_schema::TomlKind::{

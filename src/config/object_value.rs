@@ -5,14 +5,13 @@ use toml_edit::Item;
 
 use super::Environment;
 use super::diagnostic::describe_item;
-use super::toml_schema::TomlValue;
 use avocet_core::i18n::{LocalizedText, config as phrases};
 use avocet_core::protocol::KEY_PLACE;
 use avocet_core::text;
 
 /// What a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ObjectKind {
+pub enum RequestTable {
     /// Headers of a request; `${NAME}` in a value is a variable.
     Headers,
     /// Fields of its body.
@@ -44,16 +43,16 @@ const MAX_LENGTH: usize = 8 * 1024;
 /// How deep a table may be.
 const MAX_DEPTH: usize = 16;
 
-impl ObjectKind {
+impl RequestTable {
     pub(super) fn expected(self) -> LocalizedText {
         match self {
-            ObjectKind::Headers => phrases::A_HEADER_TABLE.into(),
-            ObjectKind::Fields => phrases::A_FIELD_TABLE.into(),
+            RequestTable::Headers => phrases::A_HEADER_TABLE.into(),
+            RequestTable::Fields => phrases::A_FIELD_TABLE.into(),
         }
     }
 
     /// The table as JSON text; the error says what is there instead.
-    pub(super) fn check(self, item: &Item) -> Result<TomlValue, LocalizedText> {
+    pub(super) fn check(self, item: &Item) -> Result<String, LocalizedText> {
         let value = match item.as_str() {
             Some(text) => serde_json::from_str(text).ok(),
             None => json(item, 0),
@@ -62,10 +61,10 @@ impl ObjectKind {
         if object.len() > MAX_ITEMS {
             return Err(phrases::FOUND_MANY.with("count", object.len()));
         }
-        if self == ObjectKind::Headers {
+        if self == RequestTable::Headers {
             object.iter().try_for_each(|(name, value)| check_header(name, value.as_str()))?;
         }
-        Ok(TomlValue::Text(Value::Object(object).to_string()))
+        Ok(Value::Object(object).to_string())
     }
 }
 
@@ -133,33 +132,33 @@ fn json(item: &Item, depth: usize) -> Option<Value> {
 mod tests {
     use super::*;
 
-    fn checked(kind: ObjectKind, toml: &str) -> Result<String, String> {
+    fn checked(kind: RequestTable, toml: &str) -> Result<String, String> {
         let document: toml_edit::DocumentMut = format!("x = {toml}").parse().unwrap();
-        let value = kind.check(&document["x"]);
-        value.map(|value| value.display_text()).map_err(|why| why.text(avocet_core::i18n::Lang::En))
+        kind.check(&document["x"]).map_err(|why| why.text(avocet_core::i18n::Lang::En))
     }
 
     #[test]
     fn a_table_of_fields_is_kept_as_json() {
-        let nested = checked(ObjectKind::Fields, r#"{ a = { b = [1, 2.5, "c"], d = true } }"#);
+        let nested = checked(RequestTable::Fields, r#"{ a = { b = [1, 2.5, "c"], d = true } }"#);
         assert_eq!(nested.unwrap(), r#"{"a":{"b":[1,2.5,"c"],"d":true}}"#);
-        assert_eq!(checked(ObjectKind::Fields, r#"'{"a":null}'"#).unwrap(), r#"{"a":null}"#);
-        assert!(checked(ObjectKind::Fields, "3").is_err());
+        assert_eq!(checked(RequestTable::Fields, r#"'{"a":null}'"#).unwrap(), r#"{"a":null}"#);
+        assert!(checked(RequestTable::Fields, "3").is_err());
         assert!(
-            checked(ObjectKind::Fields, &format!("{}1{}", "{a=".repeat(40), "}".repeat(40)))
+            checked(RequestTable::Fields, &format!("{}1{}", "{a=".repeat(40), "}".repeat(40)))
                 .is_err()
         );
     }
 
     #[test]
     fn a_header_of_the_connection_or_of_the_key_is_refused() {
-        assert!(checked(ObjectKind::Headers, r#"{ x-team = "web ${TEAM}" }"#).is_ok());
+        assert!(checked(RequestTable::Headers, r#"{ x-team = "web ${TEAM}" }"#).is_ok());
         for name in ["Host", "authorization", "Transfer-Encoding", "proxy-authorization"] {
-            let said = checked(ObjectKind::Headers, &format!("{{ {name} = \"x\" }}")).unwrap_err();
+            let said =
+                checked(RequestTable::Headers, &format!("{{ {name} = \"x\" }}")).unwrap_err();
             assert!(said.contains(&name.to_lowercase()), "{said}");
         }
         for bad in [r#"{ "a b" = "x" }"#, r#"{ a = 1 }"#, "{ a = \"x\\ny\" }", r#"{ "" = "x" }"#] {
-            assert!(checked(ObjectKind::Headers, bad).is_err(), "{bad}");
+            assert!(checked(RequestTable::Headers, bad).is_err(), "{bad}");
         }
     }
 

@@ -10,7 +10,7 @@ use toml_edit::{Document, Item, TableLike};
 use super::diagnostic::{
     ConfigDiagnostic, ConfigError, DiagnosticSource, TextPosition, describe_item, describe_text,
 };
-use super::object_value::ObjectKind;
+use super::object_value::RequestTable;
 use super::rule_samples;
 use super::setting_timing::SettingTiming;
 use super::suggest;
@@ -73,7 +73,7 @@ pub enum TomlKind {
     },
     List(ListKind),
     /// A table, kept as JSON.
-    Object(ObjectKind),
+    Object(RequestTable),
 }
 
 /// The type of the texts in a list.
@@ -324,7 +324,7 @@ impl TomlKind {
                 number.filter(|number| (min..=max).contains(&number)).map(TomlValue::Number)
             }
             TomlKind::List(of) => return list_value(*of, item),
-            TomlKind::Object(of) => return of.check(item),
+            TomlKind::Object(of) => return of.check(item).map(TomlValue::Text),
         };
         value.ok_or_else(|| describe_item(item))
     }

@@ -103,10 +103,7 @@ mod tests {
         let account = account();
         let assertion = account.assertion(Timestamp::from_second(1_000).unwrap()).unwrap();
         let (text, signature) = assertion.rsplit_once('.').unwrap();
-        let public = account.key.public();
-        let n = public.modulus().big_endian_without_leading_zero().to_vec();
-        let e = public.exponent().big_endian_without_leading_zero().to_vec();
-        let key = RsaPublicKeyComponents { n, e };
+        let key: RsaPublicKeyComponents<Vec<u8>> = account.key.public().into();
         let signature = URL_SAFE_NO_PAD.decode(signature).unwrap();
         assert!(key.verify(&RSA_PKCS1_2048_8192_SHA256, text.as_bytes(), &signature).is_ok());
         let claims = URL_SAFE_NO_PAD.decode(text.split('.').nth(1).unwrap()).unwrap();

@@ -279,3 +279,24 @@ fn throttling_is_waited_for_and_a_damaged_frame_is_asked_for_again() {
     assert_eq!(text(&done.stdout).trim(), "Hello.", "{}", text(&done.stderr));
     assert_eq!(server.requests().len(), 3);
 }
+
+#[test]
+fn a_profile_with_a_login_is_asked_for_credentials_through_the_vendors_program() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = TestDir::new();
+    let folder = bench.path("bin");
+    std::fs::create_dir_all(&folder).unwrap();
+    let program = folder.join("aws");
+    let credentials = json!({
+        "Version": 1, "AccessKeyId": "AKIDEXAMPLE", "SecretAccessKey": SECRET, "SessionToken": TOKEN,
+    });
+    let printed = format!("#!/bin/sh\ncat <<'END'\n{credentials:#}\nEND\n");
+    std::fs::write(&program, printed).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let server = Server::start(vec![says("Hello.")]);
+    let path = format!("{}:/usr/bin:/bin", folder.display());
+    let done = ask(&server, NOVA, &[("AWS_PROFILE", "work"), ("PATH", &path)]);
+    assert_eq!(text(&done.stdout).trim(), "Hello.", "{}", text(&done.stderr));
+    let request = &server.requests()[0];
+    assert_eq!(request.header("authorization"), Some(authorization(request).as_str()));
+}

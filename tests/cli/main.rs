@@ -65,5 +65,7 @@ mod stream_faults;
 #[cfg(target_os = "linux")]
 mod suspension;
 mod tls;
+#[cfg(unix)]
+mod vertex;
 mod weak_models;
 mod worktrees;

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{ImportedSession, LostPart, SessionReader, action, items, json_lines, text_of};
+use super::session_reader::{
+    ImportedSession, LostPart, SessionReader, action, items, json_lines, text_of,
+};
 
 pub fn read(bytes: &[u8]) -> ImportedSession {
     let mut reader = SessionReader::default();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ImportedSession, LostPart, SessionReader, action, items, text_of};
+use super::session_reader::{ImportedSession, LostPart, SessionReader, action, items, text_of};
 
 pub fn read(bytes: &[u8]) -> ImportedSession {
     let mut reader = SessionReader::default();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ImportedSession, LostPart, SessionReader, action, text_of};
+use super::session_reader::{ImportedSession, LostPart, SessionReader, action, text_of};
 
 /// A message and its parts, as their files say.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,8 +1,10 @@
 //! What the files of each client become.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::session_reader::{LostPart, MAX_TEXT};
 use super::*;
+use avocet_core::protocol::Event;
 
 /// The conversation in lines, for comparing.
 fn lines(session: &ImportedSession) -> Vec<String> {

@@ -122,6 +122,10 @@ async fn output(
 
 fn one_line(text: &str) -> Option<String> {
     let line = text.trim_end_matches(['\r', '\n']);
+    // Credentials with their parts, as AWS's own program prints them.
+    if line.starts_with('{') && line.ends_with('}') {
+        return Some(line.replace(['\r', '\n'], " "));
+    }
     let whole = !line.trim().is_empty() && !line.contains(['\r', '\n']);
     whole.then(|| line.trim().to_owned())
 }
@@ -130,6 +134,12 @@ fn one_line(text: &str) -> Option<String> {
 mod tests {
     use super::*;
     use avocet_core::i18n::Lang;
+
+    #[test]
+    fn credentials_may_be_an_object_of_several_lines() {
+        assert_eq!(one_line("{\n  \"A\": 1\n}\n").as_deref(), Some("{   \"A\": 1 }"));
+        assert_eq!(one_line("two\nlines\n"), None);
+    }
 
     fn command(program: &str, args: &[&str]) -> KeyCommand {
         KeyCommand {
