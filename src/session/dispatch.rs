@@ -8,10 +8,10 @@ use super::trust::AfterTrust;
 use super::user_input::UserInput;
 use super::worktrees;
 use super::{FoundModelServer, goal, side_question};
-use avocet_core::i18n::hooks as phrases;
+use avocet_core::i18n::session as phrases;
 use avocet_core::protocol::{
-    Event, ExtensionOp, ModelOp, Notice, Op, Page, QuestionOp, Report, RuleOp, SavedOp, SessionOp,
-    SettingOp, Submission, TurnOp,
+    Event, ExtensionOp, ModelOp, Notice, Op, QuestionOp, RuleOp, SavedOp, SessionOp, SettingOp,
+    Submission, TurnOp,
 };
 
 impl Session {
@@ -39,22 +39,15 @@ impl Session {
                 self.preview_risk(ask, work).await
             }
             Op::Model(op) => self.handle_model_op(op).await,
-            Op::Rules(op) => self.handle_rule_op(op).await,
+            Op::Rules(RuleOp::Trust) => self.ask_trust_again().await,
+            Op::Rules(op) => {
+                let effects = self.security.handle(op, &mut self.info);
+                self.follow(effects).await;
+            }
             Op::Saved(op) => self.handle_saved_op(op).await,
             Op::Setting(op) => self.handle_setting_op(op).await,
             Op::Extension(op) => self.handle_extension_op(op).await,
-            Op::Session(SessionOp::Report { report: Report::Hooks }) => {
-                self.load_hooks().await;
-                let rows = self.hooks.rows(self.security.place.trusted);
-                let page = Page { title: phrases::TITLE.into(), rows };
-                self.outbox.send(Event::Page(Box::new(page))).await;
-            }
-            Op::Session(SessionOp::Report { report }) => {
-                if report == Report::Agents {
-                    self.refresh_and_wait().await;
-                }
-                self.send_report(report)
-            }
+            Op::Session(SessionOp::Report { report }) => self.send_report(report).await,
             Op::Session(SessionOp::Agent { agent, request }) => {
                 subagent_ops::handle_request(self, &agent, request).await;
             }
@@ -121,33 +114,16 @@ impl Session {
         self.follow(effects).await;
     }
 
-    async fn handle_rule_op(&mut self, op: RuleOp) {
-        let notice = match op {
-            RuleOp::Allow { rule } => self.security.allow(&rule),
-            RuleOp::Deny { rule } => self.security.deny(&rule),
-            RuleOp::Revoke { rule } => self.security.revoke(&rule),
-            RuleOp::Trust => return self.ask_trust_again().await,
-            RuleOp::SetApprovalMode { mode } => {
-                let effects = self.security.set_approval_mode(mode, &mut self.info);
-                return self.follow(effects).await;
-            }
-            RuleOp::AddFolder { path } => {
-                let effects = self.security.add_folder(&path, &mut self.info);
-                return self.follow(effects).await;
-            }
-        };
-        let effects = self.security.publish_with(notice, &mut self.info);
-        self.follow(effects).await;
-    }
-
     async fn handle_saved_op(&mut self, op: SavedOp) {
         let done = match op {
             SavedOp::New => return self.clear().await,
             SavedOp::Export { format, path } => return self.export(format, path).await,
+            SavedOp::Resume { .. } | SavedOp::Fork { .. } | SavedOp::Rewind { .. }
+                if !self.is_idle() =>
+            {
+                Ok(vec![Notice::warning(phrases::SAVED_BUSY).into()])
+            }
             SavedOp::Resume { session } => {
-                if self.is_busy_for_switch().await {
-                    return;
-                }
                 return match unsaved_warning(&self.info) {
                     Some(notice) => self.notify(notice).await,
                     None => self.resume(ResumeTarget::Id(session)).await,
@@ -155,9 +131,6 @@ impl Session {
             }
             SavedOp::ListSessions => self.store.sessions(&self.info.cwd).await,
             SavedOp::SearchSessions { words } => self.store.search(words).await,
-            SavedOp::Fork { .. } | SavedOp::Rewind { .. } if self.is_busy_for_switch().await => {
-                return;
-            }
             SavedOp::Fork { name } => self.store.fork(name, &mut self.info).await,
             SavedOp::Rename { name } => self.store.rename(name, &mut self.info).await,
             SavedOp::Rewind { turn, what } => self.rewind(turn, what).await.map(|()| Vec::new()),
@@ -166,18 +139,13 @@ impl Session {
     }
 
     async fn handle_setting_op(&mut self, op: SettingOp) {
-        match op {
-            SettingOp::SetMode { mode } => {
-                let effects = self.model.set_mode(mode, &mut self.info);
-                self.follow(effects).await;
-            }
-            SettingOp::SetLang { lang } => {
-                let effects = self.model.set_lang(lang, &mut self.info);
-                self.follow(effects).await;
-            }
-            SettingOp::Configure { key, value } => self.configure(key, value).await,
-            SettingOp::EditSettings { key, value } => self.edit_settings(key, value).await,
-        }
+        let effects = match op {
+            SettingOp::SetMode { mode } => self.model.set_mode(mode, &mut self.info),
+            SettingOp::SetLang { lang } => self.model.set_lang(lang, &mut self.info),
+            SettingOp::Configure { key, value } => return self.configure(key, value).await,
+            SettingOp::EditSettings { key, value } => return self.edit_settings(key, value).await,
+        };
+        self.follow(effects).await;
     }
 
     async fn handle_extension_op(&mut self, op: ExtensionOp) {
@@ -193,9 +161,8 @@ impl Session {
             }
             ExtensionOp::AddNote { place, text } => {
                 let folder = &self.security.place.cwd;
-                if let Some(notice) = self.instructions.add_note(place, &text, folder) {
-                    self.notify(notice).await;
-                }
+                let notice = self.instructions.add_note(place, &text, folder);
+                self.follow(notice).await;
             }
             ExtensionOp::CompleteArgument(typed) => {
                 self.servers.complete_argument(typed, self.outbox.clone());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::extensions::{ExtensionCache, ExtensionScan};
-use super::session_effects::SessionEffect;
+use super::session_effects::{Effects, SessionEffect};
 use super::state::Session;
 use super::turn_messages::TurnMessage;
 use super::user_input::UserInput;
@@ -139,16 +139,13 @@ impl ExtensionCache {
         number: u64,
         scan: ExtensionScan,
         offers: &ServerOffers,
-    ) -> Vec<SessionEffect> {
-        if number == self.scan_number && self.pending_scan.take().is_some() {
-            self.take_over(scan, offers)
-        } else {
-            Vec::new()
-        }
+    ) -> Effects {
+        let is_awaited = number == self.scan_number && self.pending_scan.take().is_some();
+        if is_awaited { self.take_over(scan, offers) } else { Effects::new() }
     }
 
     /// Takes over the result of a read. Reports it if it is new or was requested.
-    fn take_over(&mut self, scan: ExtensionScan, offers: &ServerOffers) -> Vec<SessionEffect> {
+    fn take_over(&mut self, scan: ExtensionScan, offers: &ServerOffers) -> Effects {
         if !std::mem::take(&mut self.is_requested) && self.is_same(&scan) {
             return Vec::new();
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::Security;
 use super::persistence::Replay;
-use super::session_effects::SessionEffect;
+use super::session_effects::{Effects, SessionEffect};
 use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::{ApprovalMode, Event, Notice, SandboxStatus, SessionInfo, Topic};
 use avocet_safety::{Machine, PathKind, Workspace, absolute};
@@ -30,7 +30,7 @@ pub fn resolve_added_folder(
 }
 
 impl Security {
-    pub(super) fn add_folder(&mut self, text: &str, info: &mut SessionInfo) -> Vec<SessionEffect> {
+    pub(super) fn add_folder(&mut self, text: &str, info: &mut SessionInfo) -> Effects {
         let folder = match resolve_added_folder(text, &self.place, self.world.as_ref()) {
             Err(why) => return vec![Notice::error(why).into()],
             Ok(folder) => folder,
@@ -50,7 +50,7 @@ impl Security {
     }
 
     /// A new session keeps the folders that were added to the one before it, and the mode.
-    pub(super) fn record_folders(&self, info: &SessionInfo) -> Vec<SessionEffect> {
+    pub(super) fn record_folders(&self, info: &SessionInfo) -> Effects {
         let added = self.place.added.iter().skip(self.session.command_line_folders);
         let paths = added.map(|folder| folder.display().to_string());
         let mode = info.approval;
@@ -64,7 +64,7 @@ impl Security {
         &mut self,
         mode: ApprovalMode,
         info: &mut SessionInfo,
-    ) -> Vec<SessionEffect> {
+    ) -> Effects {
         if let Some(notice) = self.reason_against(mode) {
             // A frontend may show it already.
             return vec![SessionEffect::InfoChanged, notice.into()];
@@ -91,7 +91,7 @@ impl Security {
     }
 
     /// Goes back to questions where it turns out that the mode cannot answer them.
-    pub(super) fn leave_unheld_mode(&mut self, info: &mut SessionInfo) -> Vec<SessionEffect> {
+    pub(super) fn leave_unheld_mode(&mut self, info: &mut SessionInfo) -> Effects {
         let Some(notice) = self.reason_against(info.approval) else { return Vec::new() };
         let mut effects = self.set_approval_mode(ApprovalMode::Ask, info);
         effects.push(notice.into());
@@ -111,7 +111,7 @@ impl Security {
         approval_mode: Option<ApprovalMode>,
         replay: Replay,
         info: &mut SessionInfo,
-    ) -> Vec<SessionEffect> {
+    ) -> Effects {
         let mode = match self.session.command_line_mode {
             Some(_) => Some(info.approval),
             // Whose words go on in a chat is not known yet.
@@ -143,7 +143,7 @@ impl Security {
         &mut self,
         folders: &[String],
         info: &mut SessionInfo,
-    ) -> Vec<SessionEffect> {
+    ) -> Effects {
         self.place.added.truncate(self.session.command_line_folders);
         let mut again = Vec::new();
         let mut notices = Vec::new();
@@ -180,5 +180,92 @@ impl Security {
         }
         let say = phrases::FOLDER_LEADS_ELSEWHERE.with("path", text);
         Err(say.with("target", folder.display().to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::trust::TrustPrompt;
+    use avocet_core::protocol::RuleOp;
+    use avocet_safety::Policy;
+    use avocet_safety::redact::Redactor;
+    use avocet_tools::system::System;
+
+    fn security(folder: &Path) -> Security {
+        let no_secrets: [(&str, &str); 0] = [];
+        let mut security = Security {
+            policy: Policy::default(),
+            place: Workspace::new(folder, folder.join("home")),
+            world: Arc::new(System::new(folder, folder, &[])),
+            redactor: Arc::new(Redactor::new(no_secrets, [7; 16])),
+            keep_rule: Box::new(|_, _| Ok(())),
+            session: Default::default(),
+            trust: TrustPrompt::without_question(),
+        };
+        security.begin_session(None);
+        security
+    }
+
+    fn recorded(effects: &[SessionEffect]) -> Vec<&Event> {
+        let event = |effect: &SessionEffect| match effect {
+            SessionEffect::Record(event) => Some(&**event),
+            _ => None,
+        };
+        effects.iter().filter_map(event).collect()
+    }
+
+    #[test]
+    fn a_mode_that_nothing_holds_is_left_and_the_running_turn_reads_it() {
+        let root = tempfile::tempdir().unwrap();
+        let mut security = security(root.path());
+        let updates = security.updates();
+        let mut info = SessionInfo::default();
+        security.place.trusted = true;
+        let effects = security.set_approval_mode(ApprovalMode::Auto, &mut info);
+        assert_eq!(recorded(&effects), [&Event::ApprovalModeSet { mode: ApprovalMode::Auto }]);
+        assert_eq!(updates.borrow().approval, ApprovalMode::Auto);
+
+        security.set_sandbox_status(SandboxStatus::Off, &mut info);
+        assert_eq!(updates.borrow().approval, ApprovalMode::Ask);
+        assert_eq!((info.approval, info.shelter), (ApprovalMode::Ask, SandboxStatus::Off));
+        let effects = security.set_approval_mode(ApprovalMode::Auto, &mut info);
+        assert!(recorded(&effects).is_empty(), "it is refused: {effects:?}");
+    }
+
+    #[test]
+    fn what_was_allowed_in_a_session_ends_with_it_and_what_was_refused_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let mut security = security(root.path());
+        let mut info = SessionInfo::default();
+        security.handle(RuleOp::Allow { rule: "git push".into() }, &mut info);
+        security.handle(RuleOp::Deny { rule: "git pull".into() }, &mut info);
+        assert_eq!((info.allowed.len(), info.denied.len()), (1, 1), "{info:?}");
+        security.end_session();
+        security.publish(&mut info);
+        assert_eq!((info.allowed.len(), info.denied.len()), (0, 1), "{info:?}");
+    }
+
+    #[test]
+    fn an_added_folder_goes_with_the_session_and_one_that_is_gone_is_told() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let (work, other) = (root.join("work"), root.join("other"));
+        std::fs::create_dir_all(&work).unwrap();
+        std::fs::create_dir_all(&other).unwrap();
+        let mut security = security(&work);
+        let mut info = SessionInfo::default();
+        let path = other.display().to_string();
+        let effects = security.add_folder(&path, &mut info);
+        assert_eq!(recorded(&effects), [&Event::FolderAdded { path: path.clone() }]);
+        assert_eq!(recorded(&security.record_folders(&info)).len(), 1);
+
+        std::fs::remove_dir(&other).unwrap();
+        let effects = security.restore_folders(&[path], &mut info);
+        assert!(info.added.is_empty() && security.place.added.is_empty());
+        assert_eq!(effects.len(), 2, "the info and a warning: {effects:?}");
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::job::{Job, JobAnswer, JobMessage, JobUpdate, KeptJobs, ModelJobs, NewJob};
 use super::recall_tool::pages;
 use super::running_step::{RunningStep, StepProgress};
-use super::session_effects::SessionEffect;
+use super::session_effects::{Effects, SessionEffect};
 use super::subagent_list::Subagents;
 use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{Lang, LocalizedText, exec as exec_words, session as phrases};
@@ -90,7 +90,7 @@ impl JobBoard {
         &mut self,
         message: JobMessage,
         redactor: &Arc<Redactor>,
-    ) -> Vec<SessionEffect> {
+    ) -> Effects {
         let notices = match message {
             JobMessage::Started(job) => self.start(*job, Arc::clone(redactor)).then(Vec::new),
             JobMessage::Updated { id, update } => {

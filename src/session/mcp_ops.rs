@@ -12,7 +12,7 @@ use super::mcp_servers::{
     DefinitionState, McpServerState, McpServers, ServerNews, ServerQuestion, SessionServer,
     folders_of,
 };
-use super::session_effects::SessionEffect;
+use super::session_effects::{Effects, SessionEffect};
 use super::state::Session;
 use avocet_core::i18n::{Localize, mcp_pages as phrases};
 use avocet_core::protocol::{Event, McpAction, Notice, Page};
@@ -46,7 +46,7 @@ impl McpServers {
         &mut self,
         definitions: ServerDefinitions,
         place: &Workspace,
-    ) -> Vec<SessionEffect> {
+    ) -> Effects {
         self.definitions = DefinitionState::Read;
         let mut before = std::mem::take(&mut self.servers);
         for definition in definitions.servers {
@@ -60,7 +60,7 @@ impl McpServers {
         }
         let gone = before.into_iter().filter_map(|server| server.running);
         join_all(gone.map(McpServer::stop)).await;
-        let mut effects: Vec<SessionEffect> = Vec::new();
+        let mut effects: Effects = Vec::new();
         for at in 0..self.servers.len() {
             if self.servers.get(at).is_some_and(|server| server.running.is_none()) {
                 self.start(at, place);
@@ -77,7 +77,7 @@ impl McpServers {
         effects
     }
 
-    fn handle_event(&mut self, name: String, event: McpEvent) -> Vec<SessionEffect> {
+    fn handle_event(&mut self, name: String, event: McpEvent) -> Effects {
         let Some(server) = self.find(&name).filter(|server| server.running.is_some()) else {
             return Vec::new();
         };
@@ -158,7 +158,7 @@ impl McpServers {
         name: &str,
         is_on: bool,
         place: &Workspace,
-    ) -> Result<Vec<SessionEffect>, Notice> {
+    ) -> Result<Effects, Notice> {
         let Some(at) = self.servers.iter().position(|server| server.definition.name == name) else {
             return Err(Notice::error(phrases::UNKNOWN.with("name", name)));
         };

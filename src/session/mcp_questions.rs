@@ -86,7 +86,7 @@ impl Session {
             ServerQuestion::Start(name) => {
                 let place = &self.security.place;
                 let notice = self.servers.start_as_decided(&name, yes_or_no(decision), place);
-                self.follow(notice.map(Into::into).into_iter().collect()).await;
+                self.follow(notice).await;
             }
             ServerQuestion::Asked(name, question) => {
                 self.servers.answer(&name, server_answer(question, decision));
@@ -94,7 +94,7 @@ impl Session {
             ServerQuestion::Hooks(hash) => {
                 let trusted = self.security.place.trusted;
                 let notice = self.hooks.decide(hash, yes_or_no(decision), trusted);
-                self.follow(notice.map(Into::into).into_iter().collect()).await;
+                self.follow(notice).await;
                 self.run_start_hooks(true);
             }
             ServerQuestion::Goal if yes_or_no(decision) == Some(true) => {

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use super::event_sink::Outbox;
 use super::mcp_schemas::offered_schemas;
 use super::mcp_tool::McpTool;
-use super::session_effects::SessionEffect;
+use super::session_effects::{Effects, SessionEffect};
 use super::turn_messages::TurnMessage;
 use avocet_config::key_store::KeyStore;
 use avocet_core::i18n::{Localize, LocalizedText, mcp_pages as phrases};
@@ -224,7 +224,7 @@ impl McpServers {
     }
 
     /// The tools that later turns have, and the prompts and resources that the user has.
-    pub(super) fn update_catalog(&mut self) -> Vec<SessionEffect> {
+    pub(super) fn update_catalog(&mut self) -> Effects {
         let running = self.servers.iter().filter_map(|server| match &server.state {
             McpServerState::Running(facts) => Some((server.definition.name.as_str(), facts)),
             _ => None,

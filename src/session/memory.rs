@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::Security;
-use super::session_effects::SessionEffect;
+use super::session_effects::{Effects, SessionEffect};
 use super::turn_conversation::{InstructionsCheck, spawn_instructions_check};
 use super::turn_messages::TurnMessage;
 use avocet_config::diagnostic::io_reason;
@@ -59,7 +59,7 @@ impl SessionInstructions {
         &mut self,
         instructions: Arc<ProjectInstructions>,
         info: &mut SessionInfo,
-    ) -> Vec<SessionEffect> {
+    ) -> Effects {
         if instructions.is_older_than(&self.current) {
             return Vec::new();
         }

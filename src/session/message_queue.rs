@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::session_effects::SessionEffect;
+use super::session_effects::Effects;
 use super::user_input::{QueuedInput, UserInput};
 use crate::agent::Steering;
 use avocet_core::protocol::{Event, SubmitId, SubmitIds};
@@ -63,11 +63,7 @@ impl MessageQueue {
 
     /// Replaces the queue, and messages that the running turn has not read; without one, all of them
     /// wait for the user.
-    pub fn replace(
-        &mut self,
-        texts: Vec<String>,
-        unread: Option<VecDeque<Steering>>,
-    ) -> Vec<SessionEffect> {
+    pub fn replace(&mut self, texts: Vec<String>, unread: Option<VecDeque<Steering>>) -> Effects {
         let is_idle = unread.is_none();
         let steered = unread.into_iter().flatten().filter_map(|steering| steering.submit);
         let queued = std::mem::take(&mut self.inputs).into_iter().map(|queued| queued.id);
@@ -79,7 +75,7 @@ impl MessageQueue {
     }
 
     /// Removes one message, if it has not started meanwhile.
-    pub fn remove(&mut self, id: SubmitId) -> Vec<SessionEffect> {
+    pub fn remove(&mut self, id: SubmitId) -> Effects {
         let found = self.inputs.iter().position(|queued| queued.id == id);
         if let Some(at) = found {
             self.inputs.remove(at);
@@ -91,7 +87,7 @@ impl MessageQueue {
     }
 
     /// Messages that the turn did not read are sent next.
-    pub fn put_back(&mut self, unread: VecDeque<Steering>) -> Vec<SessionEffect> {
+    pub fn put_back(&mut self, unread: VecDeque<Steering>) -> Effects {
         if unread.is_empty() {
             return Vec::new();
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::session_effects::SessionEffect;
+use super::session_effects::{Effects, SessionEffect};
 use super::settings::LiveModels;
 use super::summarizer::Summarizer;
 use super::turn_context::bounds_of_model;
@@ -81,7 +81,7 @@ impl ModelSelection {
         Summarizer::new(&self.connect, &self.connected, lang)
     }
 
-    pub fn set_model(&mut self, name: String, lang: Lang) -> Vec<SessionEffect> {
+    pub fn set_model(&mut self, name: String, lang: Lang) -> Effects {
         let found = &self.found_servers;
         let here = &self.connected.base_url;
         let found = found
@@ -93,7 +93,7 @@ impl ModelSelection {
     }
 
     /// Goes on with the first model of a server that the user connected to.
-    pub fn connect_server(&mut self, server: FoundModelServer, lang: Lang) -> Vec<SessionEffect> {
+    pub fn connect_server(&mut self, server: FoundModelServer, lang: Lang) -> Effects {
         let Some(name) = server.models.first().cloned() else { return Vec::new() };
         self.found_servers.retain(|known| known.base_url != server.base_url);
         self.found_servers.push(server.clone());
@@ -107,11 +107,7 @@ impl ModelSelection {
 
     /// Goes on with the model of the settings if they name another one; otherwise with the one that
     /// answers now, reached again.
-    pub fn apply_settings(
-        &mut self,
-        models: LiveModels,
-        info: &mut SessionInfo,
-    ) -> Vec<SessionEffect> {
+    pub fn apply_settings(&mut self, models: LiveModels, info: &mut SessionInfo) -> Effects {
         self.connect = models.connect;
         info.profile = models.profile;
         info.exposed = models.exposed;
@@ -137,7 +133,7 @@ impl ModelSelection {
         wanted: Wanted,
         lang: Lang,
         is_news: impl FnOnce(&Connected, &Connected) -> bool,
-    ) -> Vec<SessionEffect> {
+    ) -> Effects {
         let before = self.connected.clone();
         match self.connect(wanted, lang) {
             Err(why) => vec![Notice::error(why).into()],
@@ -161,12 +157,12 @@ impl ModelSelection {
         say.with("provider", now.provider.name()).with("model", now.model.name())
     }
 
-    fn announce(&self, say: LocalizedText) -> Vec<SessionEffect> {
+    fn announce(&self, say: LocalizedText) -> Effects {
         let notices = std::iter::once(Notice::info(say)).chain(self.effort_mismatch());
         std::iter::once(SessionEffect::InfoChanged).chain(notices.map(Into::into)).collect()
     }
 
-    pub fn set_mode(&mut self, mode: Mode, info: &mut SessionInfo) -> Vec<SessionEffect> {
+    pub fn set_mode(&mut self, mode: Mode, info: &mut SessionInfo) -> Effects {
         if let Err(why) = self.connect(Wanted::Mode(mode), info.lang) {
             return vec![Notice::error(why).into()];
         }
@@ -175,7 +171,7 @@ impl ModelSelection {
         self.announce(say.with("model", self.connected.model.name()))
     }
 
-    pub fn set_lang(&mut self, lang: Lang, info: &mut SessionInfo) -> Vec<SessionEffect> {
+    pub fn set_lang(&mut self, lang: Lang, info: &mut SessionInfo) -> Effects {
         info.lang = lang;
         let mut effects = Vec::new();
         if self.connected.provider == Provider::Guide {
@@ -185,7 +181,7 @@ impl ModelSelection {
         effects
     }
 
-    pub fn set_effort(&mut self, effort: Option<Effort>) -> Vec<SessionEffect> {
+    pub fn set_effort(&mut self, effort: Option<Effort>) -> Effects {
         self.effort = effort;
         let notice = self.effort_mismatch().unwrap_or_else(|| {
             Notice::info(match effort {
@@ -201,11 +197,10 @@ impl ModelSelection {
         &mut self,
         levels: Option<Vec<Effort>>,
         info: &SessionInfo,
-    ) -> Vec<SessionEffect> {
+    ) -> Effects {
         let shows = levels.as_ref().is_none_or(|levels| !levels.is_empty());
         self.effort_levels = levels;
-        let mut effects: Vec<SessionEffect> =
-            self.effort_mismatch().map(Into::into).into_iter().collect();
+        let mut effects: Effects = self.effort_mismatch().map(Into::into).into_iter().collect();
         if shows && info.effort_levels != self.effort_levels.clone().unwrap_or_default() {
             effects.push(SessionEffect::InfoChanged);
         }
@@ -252,7 +247,7 @@ impl ModelSelection {
 
     /// A model without a name in the settings has one once its server was asked, and with it a
     /// price. A limit in money counts nothing where the model has no price.
-    pub fn follow_facts(&mut self, info: &SessionInfo) -> Vec<SessionEffect> {
+    pub fn follow_facts(&mut self, info: &SessionInfo) -> Effects {
         let model = &self.connected.model;
         let mut effects = Vec::new();
         if info.model != model.name() || info.prices != model.prices() {
@@ -269,12 +264,12 @@ impl ModelSelection {
         effects
     }
 
-    pub fn set_found_servers(&mut self, found: Vec<FoundModelServer>) -> Vec<SessionEffect> {
+    pub fn set_found_servers(&mut self, found: Vec<FoundModelServer>) -> Effects {
         if found.is_empty() {
             return Vec::new();
         }
         let notices = found.iter().filter_map(pages::found_server_notice);
-        let mut effects: Vec<SessionEffect> = notices.map(Into::into).collect();
+        let mut effects: Effects = notices.map(Into::into).collect();
         let offers: Vec<ModelOffer> = found
             .iter()
             .flat_map(|one| {
@@ -298,7 +293,7 @@ impl ModelSelection {
         name: Option<String>,
         library: &ExtensionLibrary,
         info: &mut SessionInfo,
-    ) -> Vec<SessionEffect> {
+    ) -> Effects {
         let bot = name.as_deref().map(|name| library.bot(name)).transpose();
         let bot = match bot {
             Err(absent) => return vec![Notice::error(absent.localized()).into()],
@@ -312,5 +307,86 @@ impl ModelSelection {
         };
         info.bot = name;
         vec![SessionEffect::InfoChanged, Notice::info(say).into()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+    use crate::{Callbacks, StatusLine};
+    use avocet_core::protocol::Page;
+    use avocet_model::Guide;
+
+    fn at(base_url: &str) -> Connected {
+        Connected {
+            model: Arc::new(Guide::new(Lang::En)),
+            provider: Provider::Scripted,
+            base_url: base_url.to_owned(),
+            fallbacks: vec![],
+            list: Arc::new(|| async { Ok(Vec::new()) }.boxed()),
+        }
+    }
+
+    /// Reaches a model of a found server there, and no other.
+    fn connect(wanted: &Wanted, _: Lang) -> Result<Connected, LocalizedText> {
+        match wanted {
+            Wanted::Model { found: Some(found), .. } => Ok(at(&found.base_url)),
+            _ => Err(phrases::NO_MODELS.into()),
+        }
+    }
+
+    fn selection() -> ModelSelection {
+        let page = || Page { title: phrases::DOCTOR.into(), rows: vec![] };
+        let access = ModelAccess {
+            first: at("http://first"),
+            effort: None,
+            discover: None,
+            connect: Arc::new(connect),
+            callbacks: Callbacks {
+                doctor: Arc::new(move |_| async move { page() }.boxed()),
+                platforms: Arc::new(page),
+                languages: None,
+                worktrees: None,
+                status: StatusLine::default(),
+            },
+        };
+        let (messages, _) = unbounded_channel();
+        ModelSelection::new(&access, Mode::High, Persona::default(), Bounds::default(), messages)
+    }
+
+    fn notices(effects: &[SessionEffect]) -> usize {
+        let is_notice = |effect: &&SessionEffect| matches!(effect, SessionEffect::Event(event) if matches!(**event, Event::Notice(_)));
+        effects.iter().filter(is_notice).count()
+    }
+
+    #[tokio::test]
+    async fn a_model_is_reached_where_it_was_found_and_one_that_cannot_be_changes_nothing() {
+        let mut model = selection();
+        let effects = model.set_model("qwen".into(), Lang::En);
+        assert_eq!((effects.len(), notices(&effects)), (1, 1), "{effects:?}");
+        assert_eq!(model.connected.base_url, "http://first");
+
+        let name = "Ollama".to_owned();
+        let (base_url, models) = ("http://found".to_owned(), vec!["qwen".to_owned()]);
+        let found = FoundModelServer { name, base_url, key_env: None, models };
+        let effects = model.set_found_servers(vec![found]);
+        assert_eq!((effects.len(), notices(&effects)), (2, 1), "{effects:?}");
+        let effects = model.set_model("qwen".into(), Lang::En);
+        assert!(matches!(effects[0], SessionEffect::InfoChanged), "{effects:?}");
+        assert_eq!(model.connected.base_url, "http://found");
+    }
+
+    #[tokio::test]
+    async fn a_limit_in_money_without_a_price_is_told_once() {
+        let mut model = selection();
+        let mut info =
+            SessionInfo { model: model.connected.model.name().into(), ..SessionInfo::default() };
+        assert!(model.follow_facts(&info).is_empty());
+        info.spend_limits.turn.cost = Some(avocet_core::protocol::Money(1));
+        assert_eq!(notices(&model.follow_facts(&info)), 1);
+        assert!(model.follow_facts(&info).is_empty());
     }
 }

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use tokio::sync::watch;
 
-use super::session_effects::SessionEffect;
+use super::session_effects::{Effects, SessionEffect};
 use super::turn_messages::PermissionMessage;
 use super::{RuleChange, Security};
 use avocet_core::i18n::{LocalizedText, sandbox as held, session as phrases};
-use avocet_core::protocol::{ApprovalMode, ApprovalScope, Notice, SandboxStatus, SessionInfo};
+use avocet_core::protocol::{
+    ApprovalMode, ApprovalScope, Notice, RuleOp, SandboxStatus, SessionInfo,
+};
 use avocet_safety::{self as safety, Grant, Policy, PolicyContext, PolicyRule, SessionOpening};
 
 /// What a session adds to the policy of the settings.
@@ -56,27 +58,29 @@ impl Security {
         show_rules(&self.policy, &self.place.cwd, info);
     }
 
-    /// The same, with what the user hears of it.
-    pub(super) fn publish_with(
-        &self,
-        notice: Notice,
-        info: &mut SessionInfo,
-    ) -> Vec<SessionEffect> {
+    pub(super) fn handle(&mut self, op: RuleOp, info: &mut SessionInfo) -> Effects {
+        let notice = match op {
+            RuleOp::Allow { rule } => self.allow(&rule),
+            RuleOp::Deny { rule } => self.deny(&rule),
+            RuleOp::Revoke { rule } => self.revoke(&rule),
+            RuleOp::SetApprovalMode { mode } => return self.set_approval_mode(mode, info),
+            RuleOp::AddFolder { path } => return self.add_folder(&path, info),
+            // A question, which the session asks.
+            RuleOp::Trust => return Effects::new(),
+        };
         self.publish(info);
         vec![SessionEffect::InfoChanged, notice.into()]
     }
 
-    pub(super) fn permit(
-        &mut self,
-        message: PermissionMessage,
-        info: &mut SessionInfo,
-    ) -> Vec<SessionEffect> {
+    /// What the user permits at a question.
+    pub(super) fn permit(&mut self, message: PermissionMessage, info: &mut SessionInfo) -> Effects {
         let notice = match message {
             PermissionMessage::Rule(rule) => self.allow(&rule),
             PermissionMessage::Step { grant, scope } => self.grant(*grant, scope),
             PermissionMessage::Opening(opening) => self.open(*opening),
         };
-        self.publish_with(notice, info)
+        self.publish(info);
+        vec![SessionEffect::InfoChanged, notice.into()]
     }
 
     /// Goes on with the policy of other settings. The rules that were remembered or given in the
@@ -104,7 +108,7 @@ impl Security {
         &mut self,
         status: SandboxStatus,
         info: &mut SessionInfo,
-    ) -> Vec<SessionEffect> {
+    ) -> Effects {
         info.shelter = status;
         self.policy.shelter = status;
         self.send_update();

@@ -81,7 +81,7 @@ impl Session {
         let (mut whose, back, notices) = restore_steps(record, self.tools.backups(), from);
         let ReplacementRecord { kept_changes: stayed, events, .. } =
             replacement_record(record, turn, &changed);
-        self.follow(notices.into_iter().map(Into::into).collect()).await;
+        self.follow(notices).await;
         self.rewind_conversation(turn, Rewind::Both, events).await?;
         if !back.steps.is_empty() {
             whose.kept_changes = stayed;

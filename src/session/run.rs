@@ -307,7 +307,7 @@ impl Session {
         let trusted = self.security.place.trusted;
         self.info.branch =
             trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
-        self.follow(vec![SessionEffect::FilesChanged, SessionEffect::InfoChanged]).await;
+        self.follow([SessionEffect::FilesChanged, SessionEffect::InfoChanged]).await;
         let effects = self.queue.put_back(running.unread_steering);
         self.follow(effects).await;
         // After a failure nothing starts by itself: the next turn would hit the same error.
@@ -420,58 +420,54 @@ impl Session {
         self.security.publish(&mut self.info);
     }
 
-    pub(super) fn send_report(&mut self, report: Report) {
+    pub(super) async fn send_report(&mut self, report: Report) {
         let mut outbox = self.outbox.clone();
-        match report {
+        let page = match report {
+            Report::Context => {
+                let sent = self.running.as_ref().and_then(|it| it.context_usage.as_deref());
+                pages::context(self, sent)
+            }
+            Report::Hooks => {
+                self.load_hooks().await;
+                self.hooks.page(self.security.place.trusted)
+            }
+            Report::Plugins => {
+                pages::plugins(&self.security.place.home, self.security.world.as_ref())
+            }
+            Report::Agents => {
+                self.refresh_and_wait().await;
+                pages::agents(&self.extensions.library)
+            }
+            Report::Platforms => (self.callbacks.platforms)(),
+            Report::Running => pages::running(self),
+            Report::Usage => {
+                pages::usage(&self.conversation.usage, self.info.usage, self.run_usage)
+            }
+            // What takes longer is sent while everything else goes on.
+            Report::Changes => return self.send_changes(),
             Report::Doctor => {
                 let page = (self.callbacks.doctor)(self.security.place.trusted);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page.await))).await });
-            }
-            Report::Context => {
-                let sent =
-                    self.running.as_ref().and_then(|running| running.context_usage.as_deref());
-                let page = pages::context(self, sent);
-                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
-            }
-            Report::Changes => self.send_changes(),
-            // Read again before.
-            Report::Hooks => {}
-            Report::Plugins => {
-                let page = pages::plugins(&self.security.place.home, self.security.world.as_ref());
-                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
-            }
-            Report::Agents => {
-                let page = pages::agents(&self.extensions.library);
-                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
-            }
-            Report::Platforms => {
-                let page = (self.callbacks.platforms)();
-                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
+                return;
             }
             Report::LanguageServers => {
-                if let Some(languages) = self.callbacks.languages.clone() {
-                    tokio::spawn(async move {
-                        outbox.send(Event::Page(Box::new(languages.page().await))).await;
-                    });
-                }
-            }
-            Report::Running => {
-                let page = pages::running(self);
-                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
-            }
-            Report::Usage => {
-                let page = pages::usage(&self.conversation.usage, self.info.usage, self.run_usage);
-                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
+                let Some(languages) = self.callbacks.languages.clone() else { return };
+                tokio::spawn(async move {
+                    outbox.send(Event::Page(Box::new(languages.page().await))).await;
+                });
+                return;
             }
             Report::Models => {
-                let (connected, found) =
-                    (self.model.connected.clone(), self.model.found_servers.clone());
+                let connected = self.model.connected.clone();
+                let found = self.model.found_servers.clone();
                 tokio::spawn(async move {
                     let answer = (connected.list)().await;
                     outbox.send(pages::models(&connected, answer, &found)).await;
                 });
+                return;
             }
-        }
+        };
+        self.outbox.send(Event::Page(Box::new(page))).await;
     }
 
     // Saying

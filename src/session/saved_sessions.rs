@@ -10,7 +10,7 @@ use super::persistence::{
     Replay, ResumeTarget, SessionStore, StoreEvent, events_of, local_millis, recent_time,
 };
 use super::recovery;
-use super::session_effects::SessionEffect;
+use super::session_effects::{Effects, SessionEffect};
 use super::state::Session;
 use super::user_input::UserInput;
 use crate::context::history::{History, TurnPosition};
@@ -59,14 +59,6 @@ impl Session {
             }
             StoreEvent::Page(None) => {}
         }
-    }
-
-    /// True, with a message, while a turn is running.
-    pub(super) async fn is_busy_for_switch(&mut self) -> bool {
-        if !self.is_idle() {
-            self.notify(Notice::warning(phrases::SAVED_BUSY)).await;
-        }
-        !self.is_idle()
     }
 
     /// Goes to a saved session.
@@ -133,7 +125,7 @@ impl Session {
         self.send_info().await;
         let replay = self.store.replay;
         let notices = resumed_notices(&self.info, replay, interrupted, tail.unreadable, elsewhere);
-        self.follow(notices.into_iter().map(Into::into).collect()).await;
+        self.follow(notices).await;
         let effects = self.security.restore_folders(&choices.folders, &mut self.info);
         self.follow(effects).await;
         let effects = self.security.restore_approval_mode(choices.approval, replay, &mut self.info);
@@ -201,7 +193,7 @@ impl Session {
 
 impl SessionStore {
     /// The saved sessions, those of this folder first, each group by its last use.
-    pub async fn sessions(&self, here: &str) -> Result<Vec<SessionEffect>, LocalizedText> {
+    pub async fn sessions(&self, here: &str) -> Result<Effects, LocalizedText> {
         let (listed, all) = self.query(|writer| writer.list_with_count(LISTED)).await?;
         let more = all.saturating_sub(listed.len());
         let (near, far): (Vec<Listed>, Vec<Listed>) =
@@ -210,7 +202,7 @@ impl SessionStore {
         Ok(vec![Event::Sessions { rows, more }.into()])
     }
 
-    pub async fn search(&self, asked: String) -> Result<Vec<SessionEffect>, LocalizedText> {
+    pub async fn search(&self, asked: String) -> Result<Effects, LocalizedText> {
         let page = match asked.trim() {
             "" => {
                 let (listed, all) = self.query(|writer| writer.list_with_count(LISTED)).await?;
@@ -230,7 +222,7 @@ impl SessionStore {
         &self,
         name: Option<String>,
         info: &mut SessionInfo,
-    ) -> Result<Vec<SessionEffect>, LocalizedText> {
+    ) -> Result<Effects, LocalizedText> {
         let mut header = SessionHeader::new(&info.cwd, info.bot.as_deref());
         header.title = name.map(|name| title_of(&name, TurnOrigin::Typed));
         if info.turns == 0 {
@@ -249,7 +241,7 @@ impl SessionStore {
         &self,
         name: String,
         info: &mut SessionInfo,
-    ) -> Result<Vec<SessionEffect>, LocalizedText> {
+    ) -> Result<Effects, LocalizedText> {
         let title = self.query(move |writer| writer.rename(&name)).await?;
         info.title.clone_from(&title);
         let notice = Notice::info(phrases::RENAMED.with("title", title));
@@ -258,11 +250,7 @@ impl SessionStore {
 }
 
 /// Shows unsaved data until it is saved, and reports each problem once.
-fn follow_saving_error(
-    error: &SavingError,
-    home: PathBuf,
-    info: &mut SessionInfo,
-) -> Vec<SessionEffect> {
+fn follow_saving_error(error: &SavingError, home: PathBuf, info: &mut SessionInfo) -> Effects {
     let warning = Notice::warning(error.localized());
     match error {
         SavingError::NotSaved(why) => {

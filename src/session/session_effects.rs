@@ -3,6 +3,8 @@
 use super::state::Session;
 use avocet_core::protocol::{Event, Notice};
 
+pub type Effects = Vec<SessionEffect>;
+
 /// What follows from an op, beside what the part of the session changed of its own.
 #[derive(Debug)]
 pub enum SessionEffect {
@@ -44,9 +46,12 @@ impl From<Notice> for SessionEffect {
 
 impl Session {
     /// Carries them out, one after the other.
-    pub(super) async fn follow(&mut self, effects: Vec<SessionEffect>) {
+    pub(super) async fn follow(
+        &mut self,
+        effects: impl IntoIterator<Item = impl Into<SessionEffect>>,
+    ) {
         for effect in effects {
-            match effect {
+            match effect.into() {
                 SessionEffect::InfoChanged => self.send_info().await,
                 // Before the first read of the extensions it goes with that.
                 SessionEffect::OffersChanged if self.extensions.scan_number > 0 => {

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::hook_runner::{HookNews, HookReport, HookReporter, HookRunner, StartReply};
 use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases, mcp_pages};
-use avocet_core::protocol::{Notice, PageRow};
+use avocet_core::protocol::{Notice, Page, PageRow};
 use avocet_hooks::{ActiveHooks, HookCall, HookEvent, HookFile, HookFiles, HookFolders, HookReply};
 use avocet_safety::{Policy, PolicyContext, PolicyRule};
 use avocet_tools::Tool;
@@ -241,7 +241,8 @@ impl SessionHooks {
         }
     }
 
-    pub(super) fn rows(&self, is_trusted: bool) -> Vec<PageRow> {
+    /// `/hooks`.
+    pub(super) fn page(&self, is_trusted: bool) -> Page {
         let mut rows = Vec::new();
         for file in &self.read.files {
             rows.push(PageRow::heading(file.origin.file.display().to_string()));
@@ -271,6 +272,6 @@ impl SessionHooks {
         if is_empty {
             rows.push(PageRow::line(phrases::NONE));
         }
-        rows
+        Page { title: phrases::TITLE.into(), rows }
     }
 }

@@ -86,7 +86,7 @@ impl Session {
         if trusted && self.conversation.history.is_empty() {
             self.surroundings.project = describe_project(&self.security.place.cwd);
         }
-        self.follow(vec![SessionEffect::FilesChanged, SessionEffect::InfoChanged]).await;
+        self.follow([SessionEffect::FilesChanged, SessionEffect::InfoChanged]).await;
         let effects = self.security.leave_unheld_mode(&mut self.info);
         self.follow(effects).await;
         self.extensions.start_scan(&self.security.place, &self.turn_messages);

@@ -22,7 +22,7 @@ impl Session {
             None => {
                 let nothing = Notice::info(phrases::NOTHING_TO_UNDO);
                 let notices = lost_notice(record, 0).into_iter().chain([nothing]);
-                self.follow(notices.map(Into::into).collect()).await;
+                self.follow(notices).await;
             }
         }
     }
@@ -34,7 +34,7 @@ impl Session {
         }
         let record = self.conversation.record();
         let (whose, back, notices) = restore_steps(record, self.tools.backups(), point);
-        self.follow(notices.into_iter().map(Into::into).collect()).await;
+        self.follow(notices).await;
         if back.steps.is_empty() {
             return self.notify(Notice::info(phrases::NOTHING_TO_UNDO)).await;
         }
@@ -50,7 +50,7 @@ impl Session {
         let merged = changes_since(&undone, UndoPoint { turn: 0, is_own: false });
         let wanted = merged.into_iter().map(|it| (it.after.clone(), it));
         let (again, notices) = restores(wanted, self.tools.backups());
-        self.follow(notices.into_iter().map(Into::into).collect()).await;
+        self.follow(notices).await;
         if again.steps.is_empty() {
             return self.notify(Notice::info(phrases::NOTHING_TO_REDO)).await;
         }
