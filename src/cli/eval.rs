@@ -75,6 +75,10 @@ impl EvalTask {
         if task.check.is_none() && task.answer.is_empty() {
             return Err(phrases::NO_CHECK.into());
         }
+        // No setting holds another one, so that the task would have no limit.
+        if task.limits.cost.is_some_and(|cost| !(0.0..=1e6).contains(&cost)) {
+            return Err(phrases::BAD_COST.into());
+        }
         Ok(task)
     }
 
@@ -87,12 +91,19 @@ impl EvalTask {
     /// The settings that hold its limits.
     pub fn settings(&self) -> Vec<(&'static str, String)> {
         let cost = self.limits.cost.map(|cost| ("limits.cost.run", cost.to_string()));
-        [("safety.max_auto_steps_per_turn", self.limits.steps.to_string())]
-            .into_iter()
-            .chain(cost)
-            .collect()
+        let line_time = self.limits.seconds.clamp(1, MAX_LINE_TIME);
+        [
+            ("safety.max_auto_steps_per_turn", self.limits.steps.to_string()),
+            ("limits.piece_timeout_s", line_time.to_string()),
+        ]
+        .into_iter()
+        .chain(cost)
+        .collect()
     }
 }
+
+/// How long a line of the setup or the check may take, in seconds: the most of the setting.
+const MAX_LINE_TIME: u64 = 3600;
 
 /// How a task ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -246,6 +257,10 @@ mod tests {
         assert!(limited.accepts("There are zwei.") && !limited.accepts("three"));
         assert!(limited.settings().contains(&("limits.cost.run", "0.5".to_owned())));
         assert_eq!(EvalTask::parse("prompt = \"x\""), Err(phrases::NO_CHECK.into()));
+        for cost in ["nan", "inf", "-1"] {
+            let text = format!("prompt = \"x\"\ncheck = \"x\"\n[limits]\ncost = {cost}");
+            assert_eq!(EvalTask::parse(&text), Err(phrases::BAD_COST.into()), "{cost}");
+        }
         for wrong in ["check = \"x\"", "prompt = 4\ncheck = \"x\"", "prompt = \"x\"\nchekc = \"y\""]
         {
             let why = EvalTask::parse(wrong).unwrap_err();
