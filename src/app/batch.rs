@@ -13,7 +13,7 @@ use super::gateway_service::GivenOptions;
 use super::runtime::runtime;
 use super::startup::Startup;
 use super::task_folder::{PatchBase, TaskFolder};
-use super::task_runner::{ResultTarget, TaskRunner, done_results, text_end};
+use super::task_runner::{ResultFile, ResultTarget, TaskRunner, text_end};
 use super::task_turn::{TaskTurn, until_signal};
 use crate::cli::Exit;
 use crate::cli::args::ApprovalFlags;
@@ -65,12 +65,14 @@ pub fn run(
         runtime.shutdown_background();
         return finish_one(&startup, &file, done);
     }
-    let file = out.join("results.jsonl");
-    let results = done_results(Some(&file));
+    let (file, results) = match ResultFile::open(&out.join("results.jsonl")) {
+        Ok(opened) => opened,
+        Err(why) => return wrong(why),
+    };
     let is_done = |task: &BatchTask| results.iter().any(|result| result.task == task.id);
     let tasks: Vec<_> = tasks.into_iter().filter(|(_, task)| !is_done(task)).collect();
     let count = results.len() + tasks.len();
-    let target = ResultTarget { file: Some(&file), json };
+    let target = ResultTarget { file: Some(file), json };
     let mut runner = TaskRunner { startup: &startup, jobs: options.jobs, target, results, count };
     let work = async {
         match &options.on {

@@ -1,6 +1,7 @@
 //! `avocet eval`: runs tasks in copies of their folders or in worktrees, several at once, and checks
-//! the results. A task is a session like any other: its setup and its check are shell lines of the user, and
-//! its steps are judged and confined like those of `-p` with `--approve-steps`.
+//! the results. A task is a session like any other: its setup and its check are judged and
+//! confined like the shell lines of a template with `-y`, and its steps like those of `-p` with
+//! `--approve-steps`.
 
 use std::fs;
 use std::io;
@@ -12,24 +13,33 @@ use super::gateway_service::GivenOptions;
 use super::runtime::runtime;
 use super::startup::Startup;
 use super::task_folder::{TaskFolder, copy_files};
-use super::task_runner::{ResultTarget, TaskRunner, done_results, text_end};
+use super::task_runner::{ResultFile, ResultTarget, TaskRunner, text_end};
 use super::task_turn::{TaskTurn, TaskTurnEnd, until_signal};
 use crate::cli::Exit;
 use crate::cli::args::ApprovalFlags;
 use crate::cli::eval::{EvalOptions, EvalTask, comparison, task_name};
 use crate::cli::task_results::{ResultOutcome, TaskResult, read_results};
+use avocet_config::foreign_file::read_text;
 use avocet_core::i18n::{LocalizedText, cli, eval as phrases};
-use avocet_core::protocol::{Notice, Op, TurnOp};
+use avocet_core::protocol::{Notice, Op, Prompt, PromptPart, TurnOp};
 use avocet_tools::git_worktree::name_from;
+
+/// The largest `task.toml`, in bytes.
+const MAX_TASK: u64 = 1 << 20;
 
 pub fn run(startup: Startup, given: GivenOptions, options: &EvalOptions, json: bool) -> Exit {
     let wrong = |text: LocalizedText| startup.fail(&Notice::error(text), Exit::WrongUse);
-    let tasks = match load(options) {
-        Ok(tasks) => tasks,
+    let open = || -> Result<_, LocalizedText> {
+        let tasks = load(options)?;
+        let before = options.compare.as_deref().map(compared_results).transpose()?;
+        Ok((tasks, before, options.out.as_deref().map(ResultFile::open).transpose()?))
+    };
+    let (tasks, before, opened) = match open() {
+        Ok(opened) => opened,
         Err(why) => return wrong(why),
     };
-    let out = options.out.as_deref();
-    let results = done_results(out);
+    let (file, done) = opened.unzip();
+    let results = done.unwrap_or_default();
     let is_done = |folder: &Path| results.iter().any(|done| done.task == task_name(folder));
     let tasks: Vec<_> = tasks.into_iter().filter(|(folder, _)| !is_done(folder)).collect();
     let count = results.len() + tasks.len();
@@ -40,10 +50,6 @@ pub fn run(startup: Startup, given: GivenOptions, options: &EvalOptions, json: b
         Ok(runtime) => runtime,
         Err(error) => return startup.fail_io(&error),
     };
-    let before = options
-        .compare
-        .as_ref()
-        .map(|file| read_results(&fs::read_to_string(file).unwrap_or_default()));
     let startup = Arc::new(startup);
     let given = Arc::new(given);
     let start = |(folder, task)| {
@@ -51,7 +57,7 @@ pub fn run(startup: Startup, given: GivenOptions, options: &EvalOptions, json: b
         let startup = Arc::clone(&startup);
         Trial { startup, given: Arc::clone(&given), folder, task, recorded }.run()
     };
-    let target = ResultTarget { file: out, json };
+    let target = ResultTarget { file, json };
     let mut runner = TaskRunner { startup: &startup, jobs: options.jobs, target, results, count };
     let done = runtime.block_on(until_signal(&startup, runner.run_all(tasks, start)));
     runtime.shutdown_background();
@@ -60,11 +66,17 @@ pub fn run(startup: Startup, given: GivenOptions, options: &EvalOptions, json: b
     })
 }
 
+fn unread(path: &Path, error: &io::Error) -> LocalizedText {
+    phrases::UNREAD.with("path", path.display().to_string()).with("why", error.to_string())
+}
+
+fn compared_results(path: &Path) -> Result<Vec<TaskResult>, LocalizedText> {
+    let bytes = fs::read(path).map_err(|error| unread(path, &error))?;
+    Ok(read_results(&String::from_utf8_lossy(&bytes)))
+}
+
 /// The tasks of the folder, sorted; those that were named, if any were.
 fn load(options: &EvalOptions) -> Result<Vec<(PathBuf, EvalTask)>, LocalizedText> {
-    let unread = |path: &Path, error: &io::Error| {
-        phrases::UNREAD.with("path", path.display().to_string()).with("why", error.to_string())
-    };
     let entries = fs::read_dir(&options.folder).map_err(|error| unread(&options.folder, &error))?;
     let mut folders: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -82,9 +94,10 @@ fn load(options: &EvalOptions) -> Result<Vec<(PathBuf, EvalTask)>, LocalizedText
     }
     let read = |folder: PathBuf| {
         let file = folder.join("task.toml");
-        let text = fs::read_to_string(&file).map_err(|error| unread(&file, &error))?;
-        let task = EvalTask::parse(&text)
-            .map_err(|why| phrases::IN_TASK.with("task", task_name(&folder)).with("why", why))?;
+        let text =
+            read_text(&file, MAX_TASK).and_then(|text| EvalTask::parse(&text.unwrap_or_default()));
+        let task =
+            text.map_err(|why| phrases::IN_TASK.with("task", task_name(&folder)).with("why", why))?;
         Ok((folder, task))
     };
     folders.into_iter().map(read).collect()
@@ -180,12 +193,18 @@ impl Trial {
             settings.push(("model", format!("scripted:{replies}")));
         }
         let startup = self.startup.in_folder(work.to_owned(), Some(work), &settings);
-        let approved = ApprovalFlags { steps: Some("eval"), ..ApprovalFlags::default() };
+        let approved = ApprovalFlags {
+            steps: Some("eval"),
+            template_commands: true,
+            ..ApprovalFlags::default()
+        };
         let limit = Duration::from_secs(self.task.limits.seconds);
         TaskTurn { startup: &startup, approved, schema: None, limit }.run(op, &mut io::sink()).await
     }
 }
 
+/// Runs a line as that of a template: the model may have written what it starts.
 fn shell(line: &str) -> Op {
-    Op::Turn(TurnOp::Shell { line: line.to_owned(), keep: false })
+    let parts = vec![PromptPart::Text("-".to_owned()), PromptPart::Shell(line.to_owned())];
+    Op::Turn(TurnOp::Render { prompt: Box::new(Prompt { parts, ..Prompt::default() }) })
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::script_check::script_files;
-use super::startup::Startup;
+use super::startup::{self, Startup};
 use super::subcommands::print_text;
 use crate::cli::Exit;
 use avocet_core::i18n::{Localize, LocalizedText, script_help as phrases};
@@ -81,13 +81,16 @@ pub fn test_scripts(
         let file = found.map(|source| source.origin.file).unwrap_or(script);
         let stem = ENDINGS.iter().find_map(|ending| file.strip_suffix(ending));
         let replies = startup.folder.join(format!("{}{REPLIES}", stem.unwrap_or(&file)));
-        let Ok(Some(text)) = library.files().read(&replies) else { continue };
-        let tests = match parse_tests(&text) {
+        let tests = match library.files().read(&replies) {
+            Ok(None) => continue,
+            Ok(Some(text)) => parse_tests(&text).map_err(|error| error.to_string()),
+            Err(why) => Err(why.text(startup.lang())),
+        };
+        let tests = match tests {
             Ok(tests) => tests,
-            Err(error) => {
-                let why = phrases::TEST_FILE.with("file", replies.display().to_string());
-                let notice = Notice::error(why.with("why", error.to_string()));
-                return startup.fail(&notice, Exit::Failed);
+            Err(why) => {
+                let say = phrases::TEST_FILE.with("file", replies.display().to_string());
+                return startup.fail(&Notice::error(say.with("why", why)), Exit::Failed);
             }
         };
         for (at, test) in tests.into_iter().enumerate() {
@@ -119,7 +122,7 @@ fn print_test(startup: &Startup, name: String, text: Option<LocalizedText>, json
             text.map_or(phrases::TEST_PASSED.into(), |why| phrases::TEST_FAILED.with("why", why));
         say.with("name", name).text(startup.lang())
     };
-    print_text(startup, &format!("{text}\n"));
+    print_text(startup, &(startup::clean(&text) + "\n"));
 }
 
 /// What is wrong with the run of a test, if anything is.

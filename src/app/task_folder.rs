@@ -1,7 +1,8 @@
 //! The folder that a task works in: a copy, or a git worktree. What it changed becomes a patch.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 
 use super::startup::Startup;
@@ -58,30 +59,47 @@ impl TaskFolder {
     }
 }
 
-/// Copies what a folder contains over another one. There may be no such folder.
+/// The most that a folder copies, in bytes.
+const MAX_FILES: u64 = 4 << 30;
+
+/// Copies what a folder contains over another one: links as links, and through none. There may be no
+/// such folder.
 ///
 /// # Errors
-/// Something of it cannot be copied.
+/// Something of it cannot be copied, or it is too large.
 pub fn copy_files(from: &Path, to: &Path) -> Result<(), LocalizedText> {
-    copy_entries(from, to).map_err(|error| phrases::UNCOPIED.with("why", error.to_string()))
+    let mut left = MAX_FILES;
+    let copied = copy_entries(from, to, &mut left);
+    copied.map_err(|error| phrases::UNCOPIED.with("why", error.to_string()))
 }
 
-fn copy_entries(from: &Path, to: &Path) -> io::Result<()> {
-    if !from.exists() {
-        return Ok(());
+fn copy_entries(from: &Path, to: &Path, left: &mut u64) -> io::Result<()> {
+    match from.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Ok(meta) if !meta.is_dir() => return Err(io::ErrorKind::NotADirectory.into()),
+        Ok(_) | Err(_) => {}
     }
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let path = entry.path();
         let target = to.join(entry.file_name());
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
+        let meta = entry.metadata()?;
+        match target.symlink_metadata() {
+            Ok(there) if there.is_dir() && meta.is_dir() => {}
+            Ok(there) if there.is_dir() => fs::remove_dir_all(&target)?,
+            Ok(_) => fs::remove_file(&target)?,
+            Err(_) => {}
+        }
+        if meta.is_dir() {
             fs::create_dir_all(&target)?;
-            copy_entries(&path, &target)?;
-        } else if kind.is_symlink() {
-            std::os::unix::fs::symlink(fs::read_link(&path)?, &target)?;
-        } else if kind.is_file() {
-            fs::copy(&path, &target)?;
+            copy_entries(&path, &target, left)?;
+        } else if meta.is_symlink() {
+            symlink(fs::read_link(&path)?, &target)?;
+        } else if meta.is_file() {
+            *left = left.checked_sub(meta.len()).ok_or(io::ErrorKind::FileTooLarge)?;
+            let mode = meta.permissions().mode() & 0o777;
+            let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&target);
+            io::copy(&mut File::open(&path)?, &mut file?)?;
         }
     }
     Ok(())

@@ -1,23 +1,68 @@
 //! Runs tasks of `eval` and `batch`, several at once, and keeps their results in a file whose tasks
 //! are not run again.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::Path;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 
 use tokio::task::JoinSet;
 
-use super::startup::Startup;
+use super::startup::{self, Startup};
 use super::subcommands::print_text;
 use crate::cli::task_results::{ResultOutcome, TaskResult, read_results, table};
 use crate::cli::{Exit, messages, output};
-use avocet_core::i18n::eval as phrases;
+use avocet_core::i18n::{LocalizedText, eval as phrases};
 use avocet_core::protocol::Notice;
 
+/// A file of results, which one run alone writes.
+pub struct ResultFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl ResultFile {
+    /// The file, and the results in it without those of tasks that failed: these are run again. A
+    /// half line is ended, so that it takes no result with it.
+    ///
+    /// # Errors
+    /// It cannot be read or written, or another run writes to it.
+    pub fn open(path: &Path) -> Result<(ResultFile, Vec<TaskResult>), LocalizedText> {
+        let path = path.to_owned();
+        let unread = |error: io::Error| {
+            let say = phrases::UNREAD.with("path", path.display().to_string());
+            say.with("why", error.to_string())
+        };
+        let open = OpenOptions::new().create(true).read(true).append(true).open(&path);
+        let mut file = open.map_err(unread)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                return Err(phrases::OUT_BUSY.with("path", path.display().to_string()));
+            }
+            // Some file systems have no locks.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        let bytes = read_and_end_line(&mut file).map_err(unread)?;
+        let mut results = read_results(&String::from_utf8_lossy(&bytes));
+        results.retain(|result| result.outcome != ResultOutcome::Failed);
+        Ok((ResultFile { path, file }, results))
+    }
+}
+
+/// A pipe or a device has no earlier results.
+fn read_and_end_line(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if file.metadata()?.is_file() {
+        file.read_to_end(&mut bytes)?;
+    }
+    if bytes.last().is_some_and(|last| *last != b'\n') {
+        file.write_all(b"\n")?;
+    }
+    Ok(bytes)
+}
+
 /// Where results go.
-#[derive(Clone, Copy)]
-pub struct ResultTarget<'a> {
-    pub file: Option<&'a Path>,
+pub struct ResultTarget {
+    pub file: Option<ResultFile>,
     /// Write them to standard output as well, as JSON.
     pub json: bool,
 }
@@ -26,7 +71,7 @@ pub struct ResultTarget<'a> {
 pub struct TaskRunner<'a> {
     pub startup: &'a Startup,
     pub jobs: u8,
-    pub target: ResultTarget<'a>,
+    pub target: ResultTarget,
     pub results: Vec<TaskResult>,
     /// Of the tasks that are and will be done.
     pub count: usize,
@@ -71,8 +116,8 @@ impl TaskRunner<'_> {
     /// It cannot be written.
     pub fn add(&mut self, result: TaskResult) -> io::Result<()> {
         let line = serde_json::to_string(&result)? + "\n";
-        if let Some(file) = self.target.file {
-            append_line(file, &line)?;
+        if let Some(target) = &mut self.target.file {
+            target.file.write_all(line.as_bytes())?;
         }
         self.results.retain(|earlier| earlier.task != result.task);
         let done = self.results.len() + 1;
@@ -80,7 +125,8 @@ impl TaskRunner<'_> {
         let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
         let progress = format!("{done}/{}: {task} {}{why}", self.count, result.outcome.word());
         self.results.push(result);
-        messages::write_text(&mut output::stderr(), progress.replace(['\r', '\n'], " ") + "\n")?;
+        let progress = startup::clean(&progress.replace(['\r', '\n'], " "));
+        messages::write_text(&mut output::stderr(), progress + "\n")?;
         let printed = if self.target.json { line } else { String::new() };
         messages::write_text(&mut output::stdout(), printed)
     }
@@ -94,7 +140,8 @@ impl TaskRunner<'_> {
         after: impl Fn(&[TaskResult]) -> String,
     ) -> Exit {
         if let Some(Err(error)) = done {
-            let file = self.target.file.map_or(String::new(), |file| file.display().to_string());
+            let file =
+                self.target.file.map_or(String::new(), |target| target.path.display().to_string());
             let say = phrases::UNWRITTEN.with("path", file).with("why", error.to_string());
             return self.startup.fail(&Notice::error(say), Exit::Failed);
         }
@@ -104,7 +151,7 @@ impl TaskRunner<'_> {
             return self.startup.fail(&Notice::info(say), Exit::by_signal(number));
         }
         self.results.sort_by(|a, b| a.task.cmp(&b.task));
-        let text = table(&self.results) + &after(&self.results);
+        let text = startup::clean(&(table(&self.results) + &after(&self.results)));
         let printed = print_text(self.startup, if self.target.json { "" } else { &text });
         let is_done = self.results.len() >= self.count
             && self.results.iter().all(|result| result.outcome.is_success());
@@ -118,23 +165,4 @@ pub fn text_end(text: &str) -> String {
     let text = text.trim();
     let skipped = text.chars().count().saturating_sub(SHOWN);
     text.chars().skip(skipped).collect()
-}
-
-/// The results in a file, without those of tasks that failed: these are run again.
-pub fn done_results(file: Option<&Path>) -> Vec<TaskResult> {
-    let text = file.map(fs::read_to_string).and_then(Result::ok);
-    let mut results = read_results(&text.unwrap_or_default());
-    results.retain(|result| result.outcome != ResultOutcome::Failed);
-    results
-}
-
-/// Appends a line, after the end of one that was not written whole.
-fn append_line(file: &Path, line: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().create(true).read(true).append(true).open(file)?;
-    let mut last = [b'\n'];
-    if file.seek(SeekFrom::End(-1)).is_ok() {
-        file.read_exact(&mut last)?;
-    }
-    let gap = if last == [b'\n'] { "" } else { "\n" };
-    file.write_all(format!("{gap}{line}").as_bytes())
 }

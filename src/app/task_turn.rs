@@ -14,7 +14,7 @@ use crate::cli::headless::{HeadlessEffect, HeadlessTurn, Options};
 use crate::cli::schema::Schema;
 use crate::cli::{Exit, print};
 use avocet_core::i18n::LocalizedText;
-use avocet_core::protocol::{Event, Op, Question, SessionOp, Usage};
+use avocet_core::protocol::{Event, Op, Outcome, Question, SessionOp, TurnOp, Usage};
 use avocet_core::signals;
 use avocet_session::{self as session, Handle};
 
@@ -104,17 +104,20 @@ async fn play(
 ) -> Exit {
     let leaving = &startup.shared.leaving;
     let mut turn = HeadlessTurn::new(options, &op);
+    let is_line = matches!(op, Op::Turn(TurnOp::Render { .. }));
+    let mut line_exit = None;
     let mut is_stopped = false;
     let mut effects = vec![HeadlessEffect::Send(op)];
     loop {
         for effect in effects {
             match effect {
                 HeadlessEffect::Send(op) => drop(handle.ops.send(op.into()).await),
+                HeadlessEffect::Out(_) if is_line => {}
                 HeadlessEffect::Out(line) => {
                     end.text.push_str(&line);
                     end.text.push('\n');
                 }
-                HeadlessEffect::End(exit) => return exit,
+                HeadlessEffect::End(exit) => return line_exit.unwrap_or(exit),
                 HeadlessEffect::Tell(line) => print::write_line(&mut log, &line, options.printer),
                 HeadlessEffect::Ask(_) => {}
             }
@@ -131,6 +134,15 @@ async fn play(
         match event.of_any_agent() {
             Event::StepStarted { .. } => end.steps += 1,
             Event::Asked(ask) if matches!(ask.question, Question::Step(_)) => end.questions += 1,
+            Event::StepFinished(seen) if is_line => {
+                end.text = format!("{}\n{}", seen.stdout, seen.stderr);
+                // However much it wrote.
+                line_exit = match seen.outcome {
+                    Outcome::TimedOut => Some(Exit::Limit),
+                    _ if seen.succeeded() => Some(Exit::Done),
+                    _ => None,
+                };
+            }
             _ => {}
         }
         if let Event::TurnEnded { usage, .. } = &event {

@@ -91,6 +91,7 @@ fn parse_task(line: &str) -> Result<BatchTask, LocalizedText> {
     if task.dir.is_some() == task.repo.is_some() {
         return Err(phrases::NO_PLACE.into());
     }
+    task.limits.check()?;
     match &task.mode {
         Some(mode)
             if ApprovalMode::parse(mode).is_none() && !["low", "high"].contains(&&**mode) =>

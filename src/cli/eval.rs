@@ -61,6 +61,7 @@ impl EvalTask {
         if task.check.is_none() && task.answer.is_empty() {
             return Err(phrases::NO_CHECK.into());
         }
+        task.limits.check()?;
         Ok(task)
     }
 
@@ -140,6 +141,10 @@ mod tests {
         assert!(limited.accepts("There are zwei.") && !limited.accepts("three"));
         assert!(limited.limits.settings().contains(&("limits.cost.run", "0.5".to_owned())));
         assert_eq!(EvalTask::parse("prompt = \"x\""), Err(phrases::NO_CHECK.into()));
+        for cost in ["nan", "inf", "-1"] {
+            let text = format!("prompt = \"x\"\ncheck = \"x\"\n[limits]\ncost = {cost}");
+            assert_eq!(EvalTask::parse(&text), Err(phrases::BAD_COST.into()), "{cost}");
+        }
         for wrong in ["check = \"x\"", "prompt = 4\ncheck = \"x\"", "prompt = \"x\"\nchekc = \"y\""]
         {
             let why = EvalTask::parse(wrong).unwrap_err();

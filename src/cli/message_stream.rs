@@ -16,12 +16,28 @@ const MAX_LENGTH: u64 = 8 << 20;
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum MessageLine {
-    Text { text: String },
-    Message { message: UserMessage },
+    Text {
+        text: String,
+    },
+    Message {
+        #[serde(rename = "type", default)]
+        _kind: UserWord,
+        message: UserMessage,
+    },
+}
+
+/// Whose message it is: what another agent writes holds those of its model too.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum UserWord {
+    #[default]
+    User,
 }
 
 #[derive(Deserialize)]
 struct UserMessage {
+    #[serde(rename = "role", default)]
+    _role: UserWord,
     content: MessageContent,
 }
 
@@ -34,7 +50,16 @@ enum MessageContent {
 
 #[derive(Deserialize)]
 struct TextBlock {
+    #[serde(rename = "type", default)]
+    _kind: TextWord,
     text: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum TextWord {
+    #[default]
+    Text,
 }
 
 /// The text of the message in a line.
@@ -45,7 +70,7 @@ fn parse(line: &[u8], number: usize) -> Result<String, LocalizedText> {
     let message: MessageLine = serde_json::from_slice(line).map_err(|_| bad_line(number))?;
     Ok(match message {
         MessageLine::Text { text } => text,
-        MessageLine::Message { message: UserMessage { content } } => match content {
+        MessageLine::Message { message: UserMessage { content, .. }, .. } => match content {
             MessageContent::Text(text) => text,
             MessageContent::Blocks(blocks) => {
                 blocks.into_iter().map(|block| block.text).collect::<Vec<_>>().join("\n\n")
@@ -102,9 +127,14 @@ mod tests {
         for (line, text) in cases {
             assert_eq!(parse(line.as_bytes(), 1), Ok(text.to_owned()));
         }
-        for line in
-            ["hi", "{}", r#"{"text":4}"#, r#"{"message":{"content":[{"image":1}]}}"#, "\"x\""]
-        {
+        let others = [
+            r#"{"type":"assistant","message":{"role":"assistant","content":"hi"}}"#,
+            r#"{"message":{"role":"system","content":"hi"}}"#,
+            r#"{"message":{"content":[{"type":"tool_result","text":"hi"}]}}"#,
+        ];
+        let broken =
+            ["hi", "{}", r#"{"text":4}"#, r#"{"message":{"content":[{"image":1}]}}"#, "\"x\""];
+        for line in others.into_iter().chain(broken) {
             assert_eq!(parse(line.as_bytes(), 3), Err(bad_line(3)));
         }
     }

@@ -134,10 +134,8 @@ async fn run_turn<O: Write, E: Write>(
         if effects.iter().any(|effect| matches!(effect, HeadlessEffect::Ask(_))) {
             opens = Some(tokio::time::Instant::now() + QUIET);
         }
-        let is_over =
-            effects.iter().any(|effect| matches!(effect, HeadlessEffect::End(_))) && !is_closed;
-        if let Some(exit) = perform(effects, &channels.ops, streams).await {
-            break TurnEnd { exit, ends_run: signal.is_some() || !is_over };
+        if let Some(TurnEnd { exit, ends_run }) = perform(effects, &channels.ops, streams).await {
+            break TurnEnd { exit, ends_run: ends_run || signal.is_some() || is_closed };
         }
         let left =
             grace.map_or(channels.grace, |end| end.saturating_duration_since(Instant::now()));
@@ -232,19 +230,19 @@ async fn perform<O: Write, E: Write>(
     effects: Vec<HeadlessEffect>,
     sender: &Sender<Submission>,
     streams: &mut Streams<'_, O, E>,
-) -> Option<Exit> {
+) -> Option<TurnEnd> {
     for effect in effects {
         match effect {
             HeadlessEffect::Out(line) => {
                 if let Some(exit) = streams.out(&line) {
-                    return Some(exit);
+                    return Some(TurnEnd { exit, ends_run: true });
                 }
             }
             HeadlessEffect::Tell(said) => streams.tell(&said),
             HeadlessEffect::Ask(question) => streams.ask(&question),
             // A closed session closes its events too, which is noticed there.
             HeadlessEffect::Send(op) => drop(sender.send(op.into()).await),
-            HeadlessEffect::End(exit) => return Some(exit),
+            HeadlessEffect::End(exit) => return Some(TurnEnd { exit, ends_run: false }),
         }
     }
     None

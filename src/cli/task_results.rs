@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use avocet_core::i18n::{LocalizedText, eval as phrases};
 use avocet_core::protocol::{Money, Usage};
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -24,12 +25,26 @@ impl TaskLimits {
     /// The settings that hold them.
     pub fn settings(&self) -> Vec<(&'static str, String)> {
         let cost = self.cost.map(|cost| ("limits.cost.run", cost.to_string()));
-        [("safety.max_auto_steps_per_turn", self.steps.to_string())]
-            .into_iter()
-            .chain(cost)
-            .collect()
+        let line_time = self.seconds.clamp(1, MAX_LINE_TIME);
+        [
+            ("safety.max_auto_steps_per_turn", self.steps.to_string()),
+            ("limits.piece_timeout_s", line_time.to_string()),
+        ]
+        .into_iter()
+        .chain(cost)
+        .collect()
+    }
+
+    /// # Errors
+    /// A cost that no setting holds: the task would have no limit.
+    pub fn check(&self) -> Result<(), LocalizedText> {
+        let is_wrong = self.cost.is_some_and(|cost| !(0.0..=1e6).contains(&cost));
+        if is_wrong { Err(phrases::BAD_COST.into()) } else { Ok(()) }
     }
 }
+
+/// How long a line of the setup or the check may take, in seconds: the most of the setting.
+const MAX_LINE_TIME: u64 = 3600;
 
 /// How a task ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -90,9 +90,13 @@ impl Scripted {
     pub fn open(path: &Path) -> Result<Scripted, ModelError> {
         let file = clean(&path.display().to_string(), None);
         let fault = |why: String| ModelError::ScriptUnreadable { file: file.clone(), why };
-        let size = std::fs::metadata(path).map_err(|error| fault(error.to_string()))?.len();
-        if size > FILE_CAP {
-            return Err(fault(format!("{size} bytes")));
+        let meta = std::fs::metadata(path).map_err(|error| fault(error.to_string()))?;
+        if meta.len() > FILE_CAP {
+            return Err(fault(format!("{} bytes", meta.len())));
+        }
+        // A pipe or a device has no end.
+        if !meta.is_file() {
+            return Err(fault("no file".to_owned()));
         }
         let text = std::fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
         Scripted::parse(&file, &text)

@@ -155,7 +155,7 @@ async fn pause_others(
     }
     let folders = vec![exec.sandbox.workspace().to_owned(), std::env::temp_dir()];
     let (place, folder) = (exec.steps.kept_jobs.clone(), exec.sandbox.workspace().to_owned());
-    let kept = move || place.map_or_else(Vec::new, |it| KeptJob::marks_around(&it, &folder));
+    let kept = move || place.map(|it| KeptJob::marks_around(&it, &folder)).unwrap_or_default();
     tokio::select! {
         paused = PausedSteps::pause(DaemonRule::outside(folders), kept) => paused,
         () = control.cancel.cancelled() => None,

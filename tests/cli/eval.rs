@@ -1,6 +1,7 @@
 //! `avocet eval`: tasks run in copies, are checked, and are not run twice.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Output;
 
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::acp::{DONE, write_file};
 use crate::support::bench::TestDir;
+use crate::support::skip::{Reason, skip};
 
 /// A task whose model says this.
 fn add_task(bench: &TestDir, name: &str, task: &str, replies: &[&str]) {
@@ -126,6 +128,111 @@ fn a_limit_of_the_task_ends_it_and_is_told_as_such() {
     let results = results(&eval(&bench, &["--json", "--jobs", "2"]));
     assert_eq!(results[0]["outcome"], "limit", "{results:#?}");
     assert_eq!(results[1]["outcome"], "limit", "{results:#?}");
+}
+
+fn run(program: &str, args: &[&str]) -> String {
+    let command = json!({ "program": program, "args": args });
+    let data = json!({ "cwd": null, "commands": [command], "expected_effect": "" });
+    json!({ "type": "cmd", "message": "I run it.", "data": data }).to_string()
+}
+
+#[test]
+fn files_of_a_check_are_copied_through_no_link_of_the_model() {
+    let bench = TestDir::new();
+    let outside = bench.path("home");
+    fs::write(outside.join("kept.txt"), "kept\n").unwrap();
+    let target = outside.join("kept.txt").display().to_string();
+    let folder = outside.display().to_string();
+    let link = run("ln", &["-s", &target, "check.sh"]);
+    let folder_link = run("ln", &["-s", &folder, "more"]);
+    let pipe = run("mkfifo", &["pipe.sh"]);
+    let check = "prompt = \"x\"\ncheck = \"sh check.sh && sh pipe.sh\"";
+    add_task(&bench, "linked", check, &[&link, &folder_link, &pipe, DONE]);
+    fs::create_dir_all(bench.path("tasks/linked/check/more")).unwrap();
+    for file in ["check.sh", "pipe.sh", "more/new.txt"] {
+        fs::write(bench.path("tasks/linked/check").join(file), "test -f more/new.txt\n").unwrap();
+    }
+    let results = results(&eval(&bench, &["--json"]));
+    assert_eq!(results[0]["outcome"], "solved", "{results:#?}");
+    assert_eq!(fs::read_to_string(outside.join("kept.txt")).unwrap(), "kept\n");
+    assert!(!outside.join("new.txt").exists());
+}
+
+#[test]
+fn files_of_a_task_come_from_its_own_folder_only_and_are_not_endless() {
+    let bench = TestDir::new();
+    fs::write(bench.path("home/key.txt"), "key\n").unwrap();
+    let check = "prompt = \"x\"\ncheck = \"test -h link && ! grep key key.txt\"";
+    add_task(&bench, "folder", check, &[DONE]);
+    fs::remove_dir_all(bench.path("tasks/folder/files")).unwrap();
+    symlink(bench.path("home"), bench.path("tasks/folder/files")).unwrap();
+    add_task(&bench, "large", check, &[DONE]);
+    let large = fs::File::create(bench.path("tasks/large/files/large")).unwrap();
+    large.set_len(1 << 40).unwrap();
+    add_task(&bench, "link", check, &[DONE]);
+    symlink("src/old.txt", bench.path("tasks/link/files/link")).unwrap();
+    add_task(&bench, "replies", check, &[DONE]);
+    fs::remove_file(bench.path("tasks/replies/replies")).unwrap();
+    symlink("/dev/zero", bench.path("tasks/replies/replies")).unwrap();
+    let results = results(&eval(&bench, &["--json"]));
+    let outcomes: Vec<_> = results.iter().map(|it| it["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["failed", "failed", "solved", "failed"], "{results:#?}");
+}
+
+#[test]
+fn a_setup_and_a_check_reach_no_more_than_an_approved_step() {
+    let bench = TestDir::new();
+    let doctor = bench.command(&["doctor"]).output().unwrap();
+    if !String::from_utf8_lossy(&doctor.stdout).contains("`work`") {
+        return skip(Reason::NoSandbox);
+    }
+    let kept = bench.path("home/kept.txt");
+    fs::write(&kept, "kept\n").unwrap();
+    // What the model writes, the check starts.
+    let escape = format!("echo changed > {}\ntest -f src/old.txt\n", kept.display());
+    let data = json!({ "path": "check.sh", "content": escape });
+    let data = json!({ "cwd": null, "commands": [{ "tool": "file.write", "input": data }],
+        "expected_effect": "" });
+    let write = json!({ "type": "cmd", "message": "I write it.", "data": data }).to_string();
+    let check = "prompt = \"x\"\ncheck = \"sh check.sh\"";
+    add_task(&bench, "check", check, &[&write, DONE]);
+    let grave = "prompt = \"x\"\nsetup = [\"sudo true\"]\ncheck = \"ls\"";
+    add_task(&bench, "grave", grave, &[DONE]);
+    let long = "prompt = \"x\"\ncheck = \"head -c 3000000 /dev/zero\"";
+    add_task(&bench, "long", long, &[DONE]);
+    let results = results(&eval(&bench, &["--json"]));
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "kept\n");
+    assert_eq!(results[1]["outcome"], "failed", "{results:#?}");
+    assert_eq!(results[2]["outcome"], "solved", "{results:#?}");
+}
+
+#[test]
+fn a_results_file_belongs_to_one_run_and_a_half_line_takes_no_result_with_it() {
+    let bench = TestDir::new();
+    add_task(&bench, "one", "prompt = \"x\"\ncheck = \"ls\"", &[DONE]);
+    let path = bench.path("out.jsonl");
+    fs::write(&path, b"{\"task\":\"\xff").unwrap();
+    let out = path.display().to_string();
+    assert_eq!(eval(&bench, &["--out", &out]).status.code(), Some(0));
+    assert_eq!(eval(&bench, &["--out", &out]).status.code(), Some(0));
+    assert_eq!(fs::read(&path).unwrap().split(|byte| *byte == b'\n').count(), 3);
+    let held = fs::File::open(&path).unwrap();
+    held.lock().unwrap();
+    let busy = eval(&bench, &["--out", &out]);
+    assert_eq!(busy.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&busy.stderr).contains("Another run"));
+    assert_eq!(eval(&bench, &["--compare", "/no/such/file"]).status.code(), Some(2));
+}
+
+#[test]
+fn nothing_that_a_task_writes_reaches_the_terminal_as_it_is() {
+    let bench = TestDir::new();
+    let check = "prompt = \"x\"\ncheck = \"printf '\\\\033]0;title\\\\007'; false\"";
+    add_task(&bench, "na\u{1b}[31mme", check, &[DONE]);
+    let output = eval(&bench, &[]);
+    let text = [output.stdout, output.stderr].concat();
+    assert!(!text.contains(&0x1b), "{}", String::from_utf8_lossy(&text));
+    assert!(String::from_utf8_lossy(&text).contains("title"));
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! `-p --input-format stream-json`: many turns of one conversation, a message a line.
 
+use std::io::Write as _;
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use super::acp::{AcpClient, DONE};
 use super::headless::HeadlessDir as _;
 use crate::support::bench::TestDir;
 use crate::support::server::{Reply, Server};
+use crate::support::wait::wait_until;
 
 const STREAM: &[&str] = &["-p", "--input-format", "stream-json", "--json"];
 
@@ -63,4 +67,23 @@ fn without_messages_nothing_is_asked_and_the_run_succeeds() {
     assert_eq!(output.status.code(), Some(0));
     let wrong = bench.run(&["--input-format", "stream-json", "doctor"]);
     assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn a_reader_that_closed_its_end_ends_the_run_after_the_turn() {
+    let bench = TestDir::new();
+    let args = ["--model", &bench.script(&[DONE]), "-p", "--input-format", "stream-json"];
+    let mut child = bench
+        .command(&args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"{\"text\":\"one\"}\n").unwrap();
+    // Its input is still open.
+    wait_until("end", || child.try_wait().unwrap().is_some());
+    drop(input);
 }

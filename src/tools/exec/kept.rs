@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -23,6 +24,18 @@ const MAX_SIZE: u64 = 64 * 1024;
 /// How long the keeper may take to end a job.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 const RECORD: &str = "json";
+
+/// The kept jobs that a step pauses.
+#[derive(Debug, Default)]
+pub(super) struct KeptMarks {
+    pub(super) marks: Vec<String>,
+    _lock: Option<fs::File>,
+}
+
+/// `None`: no job was kept there.
+fn pause_lock(place: &Path) -> Option<fs::File> {
+    fs::OpenOptions::new().create(true).append(true).mode(0o600).open(place.join("paused")).ok()
+}
 
 /// A job in the care of a keeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,9 +60,13 @@ pub struct KeptJob {
 }
 
 impl KeptJob {
-    /// The jobs kept for a workspace, oldest first.
+    /// The jobs kept for a workspace, oldest first. Those that a session left paused go on.
     pub fn find(place: &Path, folder: &Path) -> Vec<KeptJob> {
         let mut jobs = KeptJob::read_all(place);
+        // Whoever pauses now holds the lock.
+        if let Some(_alone) = pause_lock(place).filter(|lock| lock.try_lock().is_ok()) {
+            jobs.iter().for_each(|job| process_group::continue_marked(&job.mark));
+        }
         for job in &jobs {
             if !job.is_running() && job.is_old() {
                 job.forget();
@@ -60,13 +77,16 @@ impl KeptJob {
         jobs
     }
 
-    /// The marks of those that run and may write in a folder.
-    pub(super) fn marks_around(place: &Path, folder: &Path) -> Vec<String> {
+    /// The marks of those that run and may write in a folder, to pause them. What is held meanwhile
+    /// ends with the program, however it ends.
+    pub(super) fn marks_around(place: &Path, folder: &Path) -> KeptMarks {
+        let lock = pause_lock(place);
+        lock.iter().for_each(|lock| drop(lock.lock_shared()));
         let jobs = KeptJob::read_all(place).into_iter().filter(|job| {
             let is_near = job.folder.starts_with(folder) || folder.starts_with(&job.folder);
             is_near && job.is_running()
         });
-        jobs.map(|job| job.mark).collect()
+        KeptMarks { marks: jobs.map(|job| job.mark).collect(), _lock: lock }
     }
 
     fn read_all(place: &Path) -> Vec<KeptJob> {

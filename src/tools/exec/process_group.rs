@@ -314,6 +314,14 @@ pub(super) fn end_abandoned(leader: Option<i32>, mark: &str) {
     let _ = mark;
 }
 
+/// Lets the processes of a step go on that were left paused.
+pub(super) fn continue_marked(mark: &str) {
+    #[cfg(target_os = "linux")]
+    descendants::continue_steps(&descendants::marked_pids(mark).0);
+    #[cfg(not(target_os = "linux"))]
+    let _ = mark;
+}
+
 /// A process and all below it, as it was found. They need not be a group.
 #[derive(Debug)]
 pub(super) struct Tree(Vec<Pid>);
@@ -362,6 +370,7 @@ static PAUSE: RwLock<()> = RwLock::const_new(());
 #[derive(Debug)]
 pub(super) struct PausedSteps {
     pids: Vec<i32>,
+    _kept: KeptMarks,
     _turn: RwLockWriteGuard<'static, ()>,
 }
 
@@ -370,15 +379,16 @@ impl PausedSteps {
     /// sessions started. `None`: their processes were not found.
     pub(super) async fn pause(
         rule: DaemonRule,
-        kept: impl FnOnce() -> Vec<String> + Send + 'static,
+        kept: impl FnOnce() -> KeptMarks + Send + 'static,
     ) -> Option<PausedSteps> {
         let turn = PAUSE.write().await;
         let pause = move || {
+            let kept = kept();
             #[cfg(target_os = "linux")]
-            let pids = descendants::stop_steps(&rule, &kept());
+            let pids = descendants::stop_steps(&rule, &kept.marks);
             #[cfg(not(target_os = "linux"))]
-            let pids = (&rule, kept, Vec::new()).2;
-            PausedSteps { pids, _turn: turn }
+            let pids = (&rule, Vec::new()).1;
+            PausedSteps { pids, _kept: kept, _turn: turn }
         };
         tokio::task::spawn_blocking(pause).await.ok()
     }

@@ -217,7 +217,7 @@ async fn the_jobs_of_earlier_sessions_pause_with_the_steps_of_this_one() {
         place: place.path().to_owned(),
     };
     job.save().unwrap();
-    let around = |folder: &str| KeptJob::marks_around(place.path(), Path::new(folder));
+    let around = |folder: &str| KeptJob::marks_around(place.path(), Path::new(folder)).marks;
     assert_eq!((around("/w/other"), around("/w/shop")), (Vec::new(), vec![mark.clone()]));
     assert_eq!(around("/w/shop/sub/a"), [mark.as_str()]);
     let is_paused = || {
@@ -228,11 +228,26 @@ async fn the_jobs_of_earlier_sessions_pause_with_the_steps_of_this_one() {
     while !std::fs::read(format!("/proc/{pid}/cmdline")).unwrap().starts_with(b"sleep") {
         tokio::task::yield_now().await;
     }
-    let paused = PausedSteps::pause(DaemonRule::default(), || vec![mark]).await;
+    let kept = place.path().to_owned();
+    let marks = move || KeptJob::marks_around(&kept, Path::new("/w/shop"));
+    let paused = PausedSteps::pause(DaemonRule::default(), marks).await;
     while !is_paused() {
         tokio::task::yield_now().await;
     }
+    // A session that begins meanwhile leaves it paused.
+    KeptJob::find(place.path(), Path::new("/w/shop/sub"));
+    assert!(is_paused());
     drop(paused);
+    while is_paused() {
+        tokio::task::yield_now().await;
+    }
+    // One whose session was killed is found later, and goes on.
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), Signal::STOP)
+        .unwrap();
+    while !is_paused() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(KeptJob::find(place.path(), Path::new("/w/shop/sub")).len(), 1);
     while is_paused() {
         tokio::task::yield_now().await;
     }
