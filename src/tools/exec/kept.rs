@@ -25,13 +25,6 @@ const MAX_SIZE: u64 = 64 * 1024;
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 const RECORD: &str = "json";
 
-/// The kept jobs that a step pauses.
-#[derive(Debug, Default)]
-pub(super) struct KeptMarks {
-    pub(super) marks: Vec<String>,
-    _lock: Option<fs::File>,
-}
-
 /// `None`: no job was kept there.
 fn pause_lock(place: &Path) -> Option<fs::File> {
     fs::OpenOptions::new().create(true).append(true).mode(0o600).open(place.join("paused")).ok()
@@ -77,16 +70,16 @@ impl KeptJob {
         jobs
     }
 
-    /// The marks of those that run and may write in a folder, to pause them. What is held meanwhile
-    /// ends with the program, however it ends.
-    pub(super) fn marks_around(place: &Path, folder: &Path) -> KeptMarks {
+    /// The marks of those that run and may write in a folder, to pause them, and the lock that is held
+    /// meanwhile: the kernel takes it back however the program ends.
+    pub(super) fn marks_around(place: &Path, folder: &Path) -> (Vec<String>, Option<fs::File>) {
         let lock = pause_lock(place);
         lock.iter().for_each(|lock| drop(lock.lock_shared()));
         let jobs = KeptJob::read_all(place).into_iter().filter(|job| {
             let is_near = job.folder.starts_with(folder) || folder.starts_with(&job.folder);
             is_near && job.is_running()
         });
-        KeptMarks { marks: jobs.map(|job| job.mark).collect(), _lock: lock }
+        (jobs.map(|job| job.mark).collect(), lock)
     }
 
     fn read_all(place: &Path) -> Vec<KeptJob> {

@@ -370,7 +370,7 @@ static PAUSE: RwLock<()> = RwLock::const_new(());
 #[derive(Debug)]
 pub(super) struct PausedSteps {
     pids: Vec<i32>,
-    _kept: KeptMarks,
+    _lock: Option<std::fs::File>,
     _turn: RwLockWriteGuard<'static, ()>,
 }
 
@@ -379,16 +379,16 @@ impl PausedSteps {
     /// sessions started. `None`: their processes were not found.
     pub(super) async fn pause(
         rule: DaemonRule,
-        kept: impl FnOnce() -> KeptMarks + Send + 'static,
+        kept: impl FnOnce() -> (Vec<String>, Option<std::fs::File>) + Send + 'static,
     ) -> Option<PausedSteps> {
         let turn = PAUSE.write().await;
         let pause = move || {
-            let kept = kept();
+            let (marks, lock) = kept();
             #[cfg(target_os = "linux")]
-            let pids = descendants::stop_steps(&rule, &kept.marks);
+            let pids = descendants::stop_steps(&rule, &marks);
             #[cfg(not(target_os = "linux"))]
-            let pids = (&rule, Vec::new()).1;
-            PausedSteps { pids, _kept: kept, _turn: turn }
+            let pids = (&rule, marks, Vec::new()).2;
+            PausedSteps { pids, _lock: lock, _turn: turn }
         };
         tokio::task::spawn_blocking(pause).await.ok()
     }

@@ -217,7 +217,7 @@ async fn the_jobs_of_earlier_sessions_pause_with_the_steps_of_this_one() {
         place: place.path().to_owned(),
     };
     job.save().unwrap();
-    let around = |folder: &str| KeptJob::marks_around(place.path(), Path::new(folder)).marks;
+    let around = |folder: &str| KeptJob::marks_around(place.path(), Path::new(folder)).0;
     assert_eq!((around("/w/other"), around("/w/shop")), (Vec::new(), vec![mark.clone()]));
     assert_eq!(around("/w/shop/sub/a"), [mark.as_str()]);
     let is_paused = || {
@@ -242,8 +242,8 @@ async fn the_jobs_of_earlier_sessions_pause_with_the_steps_of_this_one() {
         tokio::task::yield_now().await;
     }
     // One whose session was killed is found later, and goes on.
-    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), Signal::STOP)
-        .unwrap();
+    let stopped = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(stopped, rustix::process::Signal::STOP).unwrap();
     while !is_paused() {
         tokio::task::yield_now().await;
     }
