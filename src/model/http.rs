@@ -204,12 +204,25 @@ impl Server {
         Ok(self.client.get_or_init(|| client))
     }
 
+    /// How long the first byte of an answer may take.
+    pub fn first_byte(&self) -> Duration {
+        self.timeouts.first_byte
+    }
+
     /// Sends, and returns the response whatever its status.
     pub async fn send(&self, request: RequestBuilder) -> Result<Response, ModelError> {
-        match with_timeout(self.timeouts.first_byte, request.send()).await {
+        self.send_within(request, self.first_byte()).await
+    }
+
+    pub async fn send_within(
+        &self,
+        request: RequestBuilder,
+        patience: Duration,
+    ) -> Result<Response, ModelError> {
+        match with_timeout(patience, request.send()).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(self.send_error(&error)),
-            Err(_) => Err(self.stalled(self.timeouts.first_byte)),
+            Err(_) => Err(self.stalled(patience)),
         }
     }
 

@@ -112,6 +112,7 @@ impl TurnScope {
                 turn: self.context.cancel.clone(),
             },
             agent: has_agent.then_some(agent),
+            is_sealed: false,
         };
         let clock = RunClock::new(self.context.script_places.time_limit);
         let cancel = host.cancel.clone();
