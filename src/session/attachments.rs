@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use super::expansion_stop::ExpansionStop;
+use super::mcp_requests::ServerRequests;
 use super::turn_scope::TurnScope;
 use avocet_core::i18n::{LocalizedText, Phrase, prompt as phrases};
 use avocet_core::protocol::{
@@ -14,15 +16,6 @@ use avocet_tools::attachments::{self, Attachment};
 /// The maximum number of files in one message, and of images.
 const MAX_FILES: usize = 20;
 const MAX_IMAGES: usize = 8;
-
-/// Why a prompt was not sent.
-#[derive(Debug)]
-pub(super) enum ExpansionStop {
-    Cancelled,
-    /// The user stopped at a question.
-    Stopped,
-    Unsent(LocalizedText),
-}
 
 /// The files read for one message.
 #[derive(Debug, Default)]
@@ -54,7 +47,7 @@ impl ReadAttachments {
             return Ok(());
         }
         let Some(mention) = resolve_mention(scope, mention) else {
-            if let Some(read) = scope.read_resource(mention).await? {
+            if let Some(read) = ServerRequests::of(scope).resource(mention).await? {
                 match read {
                     Ok(attachments) => {
                         for attachment in attachments {
@@ -109,7 +102,7 @@ impl ReadAttachments {
 
     /// Why the message is not sent, if the model takes no images or no documents.
     pub async fn refusal(&self, scope: &TurnScope) -> Option<LocalizedText> {
-        let model = &scope.context.model;
+        let model = &scope.context.responder.model;
         if let Some(first) = self.attached.iter().find(|item| item.is_document()) {
             if !model.takes_documents() {
                 model.learn().await;
@@ -170,7 +163,7 @@ pub(super) async fn read_file(
 }
 
 async fn warn(scope: &mut TurnScope, text: LocalizedText) {
-    scope.emit(Event::Notice(Notice::warning(text))).await;
+    scope.events.emit(Event::Notice(Notice::warning(text))).await;
 }
 
 /// The existing file. Chinese is written without blanks, so a path may include the words after it:

@@ -2,314 +2,44 @@
 //! instructions and compresses a history that is too long; `/compress` and `/recall` do so at the
 //! user's request. `context::compact` decides what to cut and what to sum up.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use futures_util::StreamExt;
-use serde_json::json;
-
-use super::masked_turn::mask_message;
 use super::state::Session;
+use super::turn_conversation::{InstructionsCheck, spawn_instructions_check};
 use super::turn_messages::{FinishedTurn, TurnMessage};
-use super::turn_scope::{InstructionsCheck, TurnScope};
+use super::turn_scope::TurnScope;
 use crate::context::compact::{self, CompactionPlan, CompactionTrigger};
-use crate::context::history::{History, Summary, TurnRecord};
-use crate::context::window::Bounds;
-use avocet_config::project_instructions::{self, InstructionSources, ProjectInstructions};
-use avocet_core::i18n::{Localize, LocalizedText, context as phrases};
-use avocet_core::protocol::{
-    Compaction, DroppedPart, Event, InstructionFile, Message, Notice, Observation, Outcome,
-    PlanItem, StepAction, Topic, TurnOrigin, TurnOutcome,
-};
+use crate::context::history::{History, TurnRecord};
+use avocet_config::project_instructions::{InstructionSources, ProjectInstructions};
+use avocet_core::i18n::{LocalizedText, context as phrases};
+use avocet_core::protocol::{Event, Notice, Observation, Outcome, Topic, TurnOrigin, TurnOutcome};
 use avocet_core::text;
 use avocet_core::text::cut_middle;
-use avocet_model::{Chunk, Model, Request};
-use avocet_safety::Judgement;
-use avocet_safety::redact::Redactor;
-
-/// The maximum size of a summary, in bytes; a longer answer is not used.
-const MAX_LENGTH: usize = 64 * 1024;
 
 /// A recalled part may take one of this many parts of a request's bytes.
 const RECALLED: usize = 13;
 
-fn spawn_instructions_check(
-    sources: InstructionSources,
-    known: &Arc<ProjectInstructions>,
-    redactor: &Arc<Redactor>,
-) -> InstructionsCheck {
-    let known = Arc::clone(known);
-    let redactor = Arc::clone(redactor);
-
-    tokio::task::spawn_blocking(move || changed_instructions(&sources, &known, &redactor))
-}
-
-impl TurnScope {
-    /// The work before the first call of a turn. True if a summary was asked for.
-    pub(super) async fn prepare(&mut self) -> bool {
-        self.refresh_instructions().await;
-        if compact::is_due(&self.context.history, self.context.bounds) {
-            let mut history = History::clone(&self.context.history);
-            let before = compact::measure(&history).before;
-            let shortened = compact::shrink(&mut history);
-            return self.sum_up_past(history, before, shortened, self.context.bounds).await;
-        }
-        false
-    }
-
-    /// A plan counts from the next call on, however long the turn becomes.
-    pub(super) fn set_plan(&mut self, items: &[PlanItem]) {
-        let redactor = Arc::clone(&self.context.redactor);
-        let history = Arc::make_mut(&mut self.context.history);
-        history.replace_plan(self.turn, items, |text| *text = redactor.mask(text).into_owned());
-    }
-
-    async fn refresh_instructions(&mut self) {
-        let looking = self.instructions_check.take().unwrap_or_else(|| {
-            spawn_instructions_check(
-                InstructionSources {
-                    folder: self.judge.folder().to_owned(),
-                    trusted: self.judge.is_trusted(),
-                    user: self.context.user_notes.clone(),
-                    worked_in: self.context.instructions.worked_in.clone(),
-                },
-                &self.context.instructions,
-                &self.context.redactor,
-            )
-        });
-        if let Ok(Some(found)) = looking.await {
-            self.context.instructions = Arc::clone(&found);
-            self.notify(TurnMessage::InstructionsRead(found));
-        }
-    }
-
-    /// Instructions of the folder that a step works in count from the next request on.
-    pub(super) fn note_work(&mut self, judged: &Judgement) {
-        let place = self.judge.place();
-        if !place.trusted {
-            return;
-        }
-        let Some(folder) = worked_in(judged) else { return };
-        let Some(root) = place.root_of(&folder) else { return };
-        let unread = self.context.instructions.unread_folders(&folder, root);
-        if !unread.is_empty() {
-            let root = root.to_owned();
-            let instructions = Arc::make_mut(&mut self.context.instructions);
-            instructions.worked_in.extend(unread.into_iter().map(|folder| (folder, root.clone())));
-        }
-    }
-
-    /// Reads the instructions of the folders to which work went since the last request.
-    pub(super) async fn follow_work(&mut self) {
-        if !self.context.instructions.has_unread() {
-            return;
-        }
-        let before = Arc::clone(&self.context.instructions);
-        self.refresh_instructions().await;
-        let now = Arc::clone(&self.context.instructions);
-        let is_new = |file: &&InstructionFile| {
-            before.notes.files.iter().all(|known| known.path != file.path)
-        };
-        for file in now.notes.files.iter().filter(is_new) {
-            let say = phrases::NOTES_FOLLOWED.with("path", file.path.as_str());
-            self.emit(Event::Notice(Notice::info(say))).await;
-        }
-    }
-
-    /// After the parts that needed no model, one request if that was not enough. True if there
-    /// was one.
-    pub(super) async fn sum_up_past(
-        &mut self,
-        mut history: History,
-        before: usize,
-        parts: Vec<DroppedPart>,
-        bounds: Bounds,
-    ) -> bool {
-        let mut asks = false;
-        let mut compaction = Compaction { before, shortened: parts, ..compact::measure(&history) };
-        let due = compact::is_due(&history, bounds)
-            && compact::can_compact(&history, CompactionTrigger::Automatic);
-        let plan = compact::plan(&history, bounds, CompactionTrigger::Automatic).filter(|_| due);
-        if let (Some(plan), Some(model)) = (plan, self.context.summarizer.model()) {
-            asks = true;
-            let summed = match self.run_hooks_before_compaction("auto", "").await {
-                Ok(()) => self.summarize(&mut history, plan, None, model).await,
-                Err(why) => Err(why),
-            };
-            match summed {
-                Ok(summed) => {
-                    compaction = Compaction { before, shortened: compaction.shortened, ..summed }
-                }
-                Err(why) => {
-                    compact::record_failure(&mut history);
-                    self.emit(Event::Notice(Notice::warning(phrases::SUM_FAILED.with("why", why))))
-                        .await;
-                }
-            }
-        }
-        self.set_history(history, compaction).await;
-        asks
-    }
-
-    /// Sets the compressed history, and reports what happened to the rest.
-    async fn set_history(&mut self, history: History, compaction: Compaction) {
-        let history = Arc::new(history);
-        self.context.history = Arc::clone(&history);
-        self.notify(TurnMessage::HistoryCompacted(history));
-        if !compaction.shortened.is_empty() || compaction.summary.is_some() {
-            self.emit(Event::Compacted(Box::new(compaction))).await;
-        }
-    }
-
-    /// Sends one request. The history changes only if it returns a summary.
-    async fn summarize(
-        &mut self,
-        history: &mut History,
-        plan: CompactionPlan,
-        focus: Option<&str>,
-        model: Arc<dyn Model>,
-    ) -> Result<Compaction, LocalizedText> {
-        let messages = compact::summary_request(history, plan, focus, self.context.bounds);
-        let summary = self.request_summary(model, messages, &history.summary).await?;
-        let receipt = compact::apply(history, plan, summary);
-        Ok(Compaction { focus: focus.map(str::to_owned), ..receipt })
-    }
-
-    /// The model's answer to such a request, masked.
-    pub(super) async fn request_summary(
-        &mut self,
-        model: Arc<dyn Model>,
-        messages: Vec<Message>,
-        before_summary: &Summary,
-    ) -> Result<Summary, LocalizedText> {
-        self.emit(Event::Compacting).await;
-        let request = Request {
-            messages: messages
-                .into_iter()
-                .map(|message| mask_message(&self.context.redactor, message))
-                .collect(),
-            schema: Some(Arc::new(schema())),
-            restarts: true,
-            ..Request::default()
-        };
-        let text = self.collect_answer(model.stream(request)).await?;
-        let Some(mut summary) = compact::parse_summary(&text, before_summary) else {
-            return Err(phrases::SUM_NONSENSE.into());
-        };
-        mask_summary(&self.context.redactor, &mut summary);
-        Ok(summary)
-    }
-
-    /// A whole answer that is not shown to the user.
-    async fn collect_answer(
-        &mut self,
-        mut stream: futures_util::stream::BoxStream<
-            'static,
-            Result<Chunk, avocet_model::ModelError>,
-        >,
-    ) -> Result<String, LocalizedText> {
-        let mut text = String::new();
-        while let Some(chunk) = stream.next().await {
-            match chunk.map_err(|error| error.localized())? {
-                Chunk::Text(more) => text.push_str(&more),
-                Chunk::Usage(usage) => self.account.add_extra(usage, &self.shared.spending),
-                Chunk::Finished(Some(_)) => return Err(phrases::SUM_CUT.into()),
-                Chunk::Retrying { attempt, of, wait_ms, why } => {
-                    self.emit(Event::Retrying { attempt, of, wait_ms, why }).await;
-                }
-                Chunk::Restart => text.clear(),
-                Chunk::Thought(_)
-                | Chunk::CallProgress { .. }
-                | Chunk::Paused
-                | Chunk::Source(_)
-                | Chunk::Gap
-                | Chunk::Notice(_)
-                | Chunk::SealedText(_)
-                | Chunk::SealedThought(_)
-                | Chunk::Call(_)
-                | Chunk::Finished(None) => {}
-            }
-            if text.len() > MAX_LENGTH {
-                return Err(phrases::SUM_NONSENSE.into());
-            }
-        }
-        Ok(text)
-    }
-
-    /// `/compress`: its own turn, so that it is shown, counted and stopped like one.
-    async fn compress(mut self, focus: Option<String>, plan: CompactionPlan) -> FinishedTurn {
-        let words = focus.as_deref().map_or(String::new(), |focus| format!(" {focus}"));
-        self.begin(format!("/compress{words}"), TurnOrigin::Typed);
-        let cancel = self.context.cancel.clone();
-        let asked = focus.clone().unwrap_or_default();
-        let ending = match self.run_hooks_before_compaction("manual", &asked).await {
-            Err(why) => TurnOutcome::Failed { why },
-            Ok(()) => tokio::select! {
-                biased;
-                () = cancel.cancelled() => TurnOutcome::Cancelled,
-                ending = self.compress_now(plan, focus) => ending,
-            },
-        };
-        let usage = self.account.extra;
-        self.end(ending, TurnRecord::default(), usage).await
-    }
-
-    async fn compress_now(&mut self, plan: CompactionPlan, focus: Option<String>) -> TurnOutcome {
-        let Some(model) = self.context.summarizer.model() else { return TurnOutcome::Done };
-        let mut history = History::clone(&self.context.history);
-        match self.summarize(&mut history, plan, focus.as_deref(), model).await {
-            Ok(receipt) => {
-                self.set_history(history, receipt).await;
-                TurnOutcome::Done
-            }
-            Err(why) => TurnOutcome::Failed { why: phrases::SUM_FAILED.with("why", why) },
-        }
-    }
-}
-
-/// The folder that a step works in, links resolved.
-fn worked_in(judged: &Judgement) -> Option<PathBuf> {
-    let path = match &judged.step.work {
-        StepAction::Tool { name, input } if name.starts_with("file.") => {
-            judged.cwd.join(input.get("path")?.as_str()?)
-        }
-        StepAction::Tool { .. } => return None,
-        StepAction::Exec { .. } | StepAction::Shell { .. } => judged.cwd.clone(),
+/// `/compress`: its own turn, so that it is shown, counted and stopped like one.
+async fn compress(
+    mut scope: TurnScope,
+    focus: Option<String>,
+    plan: CompactionPlan,
+) -> FinishedTurn {
+    let words = focus.as_deref().map_or(String::new(), |focus| format!(" {focus}"));
+    scope.begin(format!("/compress{words}"), TurnOrigin::Typed);
+    let cancel = scope.context.cancel.clone();
+    let asked = focus.as_deref().unwrap_or_default();
+    let (conversation, mut parts) = scope.split();
+    let ending = match parts.run_hooks_before_compaction("manual", asked).await {
+        Err(why) => TurnOutcome::Failed { why },
+        Ok(()) => tokio::select! {
+            biased;
+            () = cancel.cancelled() => TurnOutcome::Cancelled,
+            ending = conversation.compress(plan, focus.as_deref(), &mut parts) => ending,
+        },
     };
-    let path = path.canonicalize().ok()?;
-    if path.is_dir() { Some(path) } else { path.parent().map(Path::to_owned) }
-}
-
-/// The changes since; `None` if there are none.
-fn changed_instructions(
-    sources: &InstructionSources,
-    instructions: &ProjectInstructions,
-    redactor: &Redactor,
-) -> Option<Arc<ProjectInstructions>> {
-    if !instructions.is_stale(sources) {
-        return None;
-    }
-    let mut found = project_instructions::read(sources);
-    found.notes.text = redactor.mask(&found.notes.text).into_owned();
-    Some(Arc::new(found))
-}
-
-/// The JSON Schema of the answer, for servers that enforce one.
-fn schema() -> serde_json::Value {
-    let texts = json!({ "type": "array", "items": { "type": "string" } });
-    json!({
-        "type": "object",
-        "properties": { "summary": { "type": "string" }, "keyFacts": texts, "openTasks": texts },
-        "required": ["summary", "keyFacts", "openTasks"],
-        "additionalProperties": false,
-    })
-}
-
-fn mask_summary(redactor: &Redactor, summary: &mut Summary) {
-    let Summary { summary, key_facts, open_tasks } = summary;
-    for text in std::iter::once(summary).chain(key_facts).chain(open_tasks) {
-        *text = redactor.mask(text).into_owned();
-    }
+    let usage = scope.account.extra;
+    scope.end(ending, TurnRecord::default(), usage).await
 }
 
 impl Session {
@@ -373,7 +103,7 @@ impl Session {
             (None, None) => self.notify(refusal(phrases::NOTHING_TO_SUM)).await,
             (None, Some(plan)) if self.is_idle() => {
                 let focus = focus.map(|focus| self.security.redactor.mask(&focus).into_owned());
-                self.start_turn(|scope| scope.compress(focus, plan));
+                self.start_turn(|scope| compress(scope, focus, plan));
             }
             // A frontend waits for the end of the turn before it sends this.
             (None, Some(_)) => {}

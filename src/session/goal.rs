@@ -278,7 +278,7 @@ async fn judge_by_model(mut scope: TurnScope, goal: String) -> FinishedTurn {
     let cancel = scope.context.cancel.clone();
     let web_is_off = scope.policy_context().policy.web.is_off;
     let question = format!("{JUDGE}{goal}");
-    let asked = side_request::ask(&scope.context, web_is_off, &question);
+    let asked = side_request::ask(&scope.context, scope.conversation.sent(), web_is_off, &question);
     let (outcome, usage) = match cancel.run_until_cancelled(asked).await {
         None => (TurnOutcome::Cancelled, Usage::default()),
         Some(Err(why)) => (TurnOutcome::Failed { why }, Usage::default()),
@@ -287,10 +287,10 @@ async fn judge_by_model(mut scope: TurnScope, goal: String) -> FinishedTurn {
             // What follows from the other verdicts says them.
             if matches!(verdict, GoalVerdict::Unclear(_)) {
                 let reply = ModelMessage { message: answer, ..ModelMessage::default() };
-                scope.emit(Event::Replied(reply)).await;
+                scope.events.emit(Event::Replied(reply)).await;
             }
             scope.shared.spending.add(usage);
-            scope.notify(TurnMessage::Side(SideMessage::GoalJudged(verdict)));
+            scope.events.notify(TurnMessage::Side(SideMessage::GoalJudged(verdict)));
             (TurnOutcome::Done, usage)
         }
     };

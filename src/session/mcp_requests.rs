@@ -7,24 +7,37 @@ use std::sync::atomic::Ordering;
 use tokio::sync::mpsc;
 use tokio::sync::oneshot;
 
-use super::attachments::ExpansionStop;
+use super::expansion_stop::ExpansionStop;
 use super::mcp_servers::OutgoingMcpRequest;
+use super::turn_context::TurnContext;
+use super::turn_events::TurnEvents;
 use super::turn_messages::TurnMessage;
 use super::turn_scope::TurnScope;
+
 use avocet_core::i18n::{Localize, LocalizedText, mcp_pages as phrases, prompt as words};
 use avocet_core::protocol::{Mention, ServerPromptCall};
 use avocet_mcp::{McpCallId, McpContent, McpError, McpReply, McpRequest};
 use avocet_tools::attachments::{self, Attachment};
 
-impl TurnScope {
+/// Requests of a turn to MCP servers.
+pub(super) struct ServerRequests<'a> {
+    context: &'a TurnContext,
+    events: &'a TurnEvents,
+}
+
+impl ServerRequests<'_> {
+    pub fn of(scope: &TurnScope) -> ServerRequests<'_> {
+        ServerRequests { context: &scope.context, events: &scope.events }
+    }
+
     /// The text of a prompt, with its origin before it, and the images that go with it.
-    pub(super) async fn server_prompt(
-        &mut self,
+    pub(super) async fn prompt(
+        &self,
         call: &ServerPromptCall,
     ) -> Result<(String, Vec<Attachment>), ExpansionStop> {
         let unsent = |why: LocalizedText| ExpansionStop::Unsent(words::NOT_SENT.with("why", why));
         let name = call.name.as_str();
-        let offers = Arc::clone(&self.context.server_offers);
+        let offers = Arc::clone(&self.context.servers.offers);
         let unknown = || unsent(phrases::NO_SERVER_PROMPT.with("name", name));
         let offered = offers.prompt(name).ok_or_else(unknown)?;
         let arguments = offered.arguments(&call.args).map_err(|argument| {
@@ -46,14 +59,14 @@ impl TurnScope {
     }
 
     /// The resource that a mention names; `None`: it names none.
-    pub(super) async fn read_resource(
-        &mut self,
+    pub(super) async fn resource(
+        &self,
         mention: &Mention,
     ) -> Result<Option<Result<Vec<Attachment>, LocalizedText>>, ExpansionStop> {
         let typed = mention.as_typed();
         // What looks like a range of lines belongs to the address.
         let named = typed.trim_start_matches('@').replace('"', "");
-        let offers = Arc::clone(&self.context.server_offers);
+        let offers = Arc::clone(&self.context.servers.offers);
         let Some((server, uri)) = offers.resource(&named) else { return Ok(None) };
         let uri = uri.to_owned();
         let read = self.ask_server(server, |id| McpRequest::Read { id, uri }).await?;
@@ -65,11 +78,11 @@ impl TurnScope {
 
     /// Sends a request to a server and waits for its answer.
     async fn ask_server(
-        &mut self,
+        &self,
         server: &str,
         request: impl FnOnce(McpCallId) -> McpRequest,
     ) -> Result<Result<McpContent, LocalizedText>, ExpansionStop> {
-        let id = McpCallId(self.context.next_server_call.fetch_add(1, Ordering::Relaxed));
+        let id = McpCallId(self.context.servers.next_call.fetch_add(1, Ordering::Relaxed));
         let (reply, answered) = oneshot::channel();
         let (progress, _) = mpsc::unbounded_channel();
         let call = OutgoingMcpRequest {
@@ -79,11 +92,11 @@ impl TurnScope {
             progress,
             reply,
         };
-        self.notify(TurnMessage::ServerCalled(Box::new(call)));
+        self.events.notify(TurnMessage::ServerCalled(Box::new(call)));
         let result = tokio::select! {
             result = answered => result.unwrap_or(Err(McpError::NotRunning)),
             () = self.context.cancel.cancelled() => {
-                self.notify(TurnMessage::ServerCallCancelled(id));
+                self.events.notify(TurnMessage::ServerCallCancelled(id));
                 return Err(ExpansionStop::Cancelled);
             }
         };

@@ -7,7 +7,9 @@
 
 use std::sync::Arc;
 
-use super::attachments::{self, ExpansionStop, ReadAttachments};
+use super::attachments::{self, ReadAttachments};
+use super::expansion_stop::ExpansionStop;
+use super::mcp_requests::ServerRequests;
 use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use super::wall;
@@ -46,7 +48,7 @@ pub async fn run(
 ) -> FinishedTurn {
     scope.begin(prompt.shown.clone(), origin);
     let source = prompt.source.clone();
-    let ending = match (scope.expand(prompt, expansion).await, expansion) {
+    let ending = match (expand(&mut scope, prompt, expansion).await, expansion) {
         (Ok((text, images)), AfterExpansion::Send) => {
             if let Some(source) = source {
                 apply_source(&mut scope, source, &text);
@@ -54,7 +56,7 @@ pub async fn run(
             return scope.drive(start, text, images).await;
         }
         (Ok((text, images)), AfterExpansion::Render) => {
-            scope.emit(Event::Rendered { text, images }).await;
+            scope.events.emit(Event::Rendered { text, images }).await;
             TurnOutcome::Done
         }
         (Err(ExpansionStop::Cancelled), _) => TurnOutcome::Cancelled,
@@ -74,85 +76,87 @@ fn apply_source(scope: &mut TurnScope, source: PromptSource, text: &str) {
     }
 }
 
-impl TurnScope {
-    /// The message, and the images that go with it.
-    async fn expand(
-        &mut self,
-        prompt: Prompt,
-        expansion: AfterExpansion,
-    ) -> Result<(String, Vec<Image>), ExpansionStop> {
-        let input: ShellInput = prompt.input.clone().unwrap_or_default().into();
-        let outputs = self.run_commands(&prompt, input).await?;
-        let mut outputs = outputs.into_iter();
-        let mut reading = ReadAttachments::default();
-        let mut text = String::new();
-        for part in prompt.parts {
-            match part {
-                PromptPart::Text(words) => text.push_str(&words),
-                PromptPart::Shell(_) => text.push_str(&outputs.next().unwrap_or_default()),
-                PromptPart::Mention { text: words, mention } => {
-                    text.push_str(&words);
-                    reading.attach(self, &mention).await?;
-                }
-                PromptPart::Image(pasted) => reading.attach_image(self, pasted).await,
-                PromptPart::ServerPrompt(call) => {
-                    let (given, images) = self.server_prompt(&call).await?;
-                    text.push_str(&given);
-                    for image in images {
-                        reading.add(self, image).await;
-                    }
-                }
-                PromptPart::File { mention, masked } => {
-                    text.push_str(&mention.path);
-                    reading.images.push(attachments::read_file(self, &mention, masked).await?);
-                }
-                PromptPart::Insert(mention) => {
-                    let read = attachments::read_inserted(self, &mention).await?;
-                    if let Some(image) = read.image {
-                        text.push_str(&read.attached.name);
-                        let AttachmentInfo { name, size, .. } = read.attached;
-                        reading.attach_image(self, PastedImage { name, size, image }).await;
-                        continue;
-                    }
-                    text.push_str(read.text.strip_suffix('\n').unwrap_or(&read.text));
-                    reading.attached.push(read.attached);
+/// The message, and the images that go with it.
+async fn expand(
+    scope: &mut TurnScope,
+    prompt: Prompt,
+    expansion: AfterExpansion,
+) -> Result<(String, Vec<Image>), ExpansionStop> {
+    let input: ShellInput = prompt.input.clone().unwrap_or_default().into();
+    let outputs = PromptCommands { scope, input }.run(&prompt).await?;
+    let mut outputs = outputs.into_iter();
+    let mut reading = ReadAttachments::default();
+    let mut text = String::new();
+    for part in prompt.parts {
+        match part {
+            PromptPart::Text(words) => text.push_str(&words),
+            PromptPart::Shell(_) => text.push_str(&outputs.next().unwrap_or_default()),
+            PromptPart::Mention { text: words, mention } => {
+                text.push_str(&words);
+                reading.attach(scope, &mention).await?;
+            }
+            PromptPart::Image(pasted) => reading.attach_image(scope, pasted).await,
+            PromptPart::ServerPrompt(call) => {
+                let (given, images) = ServerRequests::of(scope).prompt(&call).await?;
+                text.push_str(&given);
+                for image in images {
+                    reading.add(scope, image).await;
                 }
             }
-        }
-        for attachment in &reading.blocks {
-            text.push_str("\n\n");
-            text.push_str(&block(attachment));
-        }
-        if expansion == AfterExpansion::Send
-            && let Some(why) = reading.refusal(self).await
-        {
-            return Err(ExpansionStop::Unsent(why));
-        }
-        let images = reading.images;
-        if !reading.attached.is_empty() {
-            let shown = images.iter().cloned().map(Arc::new).collect();
-            self.emit(Event::Attached { items: reading.attached, images: shown }).await;
-        }
-        if text.trim().is_empty() {
-            Err(ExpansionStop::Unsent(phrases::NOTHING_LEFT.into()))
-        } else {
-            Ok((text, images))
+            PromptPart::File { mention, masked } => {
+                text.push_str(&mention.path);
+                reading.images.push(attachments::read_file(scope, &mention, masked).await?);
+            }
+            PromptPart::Insert(mention) => {
+                let read = attachments::read_inserted(scope, &mention).await?;
+                if let Some(image) = read.image {
+                    text.push_str(&read.attached.name);
+                    let AttachmentInfo { name, size, .. } = read.attached;
+                    reading.attach_image(scope, PastedImage { name, size, image }).await;
+                    continue;
+                }
+                text.push_str(read.text.strip_suffix('\n').unwrap_or(&read.text));
+                reading.attached.push(read.attached);
+            }
         }
     }
+    for attachment in &reading.blocks {
+        text.push_str("\n\n");
+        text.push_str(&block(attachment));
+    }
+    if expansion == AfterExpansion::Send
+        && let Some(why) = reading.refusal(scope).await
+    {
+        return Err(ExpansionStop::Unsent(why));
+    }
+    let images = reading.images;
+    if !reading.attached.is_empty() {
+        let shown = images.iter().cloned().map(Arc::new).collect();
+        scope.events.emit(Event::Attached { items: reading.attached, images: shown }).await;
+    }
+    if text.trim().is_empty() {
+        Err(ExpansionStop::Unsent(phrases::NOTHING_LEFT.into()))
+    } else {
+        Ok((text, images))
+    }
+}
 
+/// The shell commands of a prompt, and what they read from standard input.
+struct PromptCommands<'a> {
+    scope: &'a mut TurnScope,
+    input: ShellInput,
+}
+
+impl PromptCommands<'_> {
     /// The replacement of each shell command, in order.
-    async fn run_commands(
-        &mut self,
-        prompt: &Prompt,
-        input: ShellInput,
-    ) -> Result<Vec<String>, ExpansionStop> {
+    async fn run(&mut self, prompt: &Prompt) -> Result<Vec<String>, ExpansionStop> {
         if prompt.shell_lines().next().is_some() {
-            self.await_sandbox_status().await;
+            self.scope.await_sandbox_status().await;
         }
         let mut held = Vec::new();
         for line in prompt.shell_lines() {
-            let id = self.next_step_id();
-            match safety::assess_template_command(&id, line, self.policy_context()) {
+            let id = self.scope.next_step_id();
+            match safety::assess_template_command(&id, line, self.scope.policy_context()) {
                 Verdict::Ask(piece) => held.push(piece),
                 Verdict::Run(_) | Verdict::Refuse(_) => {
                     return Err(ExpansionStop::Unsent(
@@ -164,14 +168,16 @@ impl TurnScope {
         if held.is_empty() {
             return Ok(Vec::new());
         }
-        let policy = self.policy_context().policy;
+        let policy = self.scope.policy_context().policy;
         let commands: Vec<TemplateCommand> =
             held.iter().map(|held| template_command(held, policy)).collect();
         let decision = match self.preapproval(prompt, &commands).await {
             Some(decision) => Ok(decision),
-            None => {
-                self.ask(question(prompt, &commands, &held)).await.ok_or(ExpansionStop::Cancelled)
-            }
+            None => self
+                .scope
+                .ask(question(prompt, &commands, &held))
+                .await
+                .ok_or(ExpansionStop::Cancelled),
         };
         let decision = match decision {
             Ok(decision) => decision,
@@ -182,16 +188,18 @@ impl TurnScope {
         };
         let Some(allowed) = approved_ids(decision, &commands) else {
             self.report_not_run(&held, Outcome::Declined).await;
-            self.emit(Event::Notice(
-                Notice::warning(phrases::PIECES_DECLINED).with_topic(Topic::PiecesDeclined),
-            ))
-            .await;
+            self.scope
+                .events
+                .emit(Event::Notice(
+                    Notice::warning(phrases::PIECES_DECLINED).with_topic(Topic::PiecesDeclined),
+                ))
+                .await;
             return Err(ExpansionStop::Stopped);
         };
         let mut outputs = Vec::new();
         for piece in held {
             if allowed.contains(&piece.judgement().step.id) {
-                outputs.push(self.run_command(piece.approve(), &input).await?);
+                outputs.push(self.run_one(piece.approve()).await?);
             } else {
                 let line = line_of(&piece).to_owned();
                 self.report_not_run(std::slice::from_ref(&piece), Outcome::Declined).await;
@@ -208,29 +216,25 @@ impl TurnScope {
         prompt: &Prompt,
         commands: &[TemplateCommand],
     ) -> Option<Decision> {
-        if !self.context.approves_template_commands
+        if !self.scope.context.approves_template_commands
             || !commands.iter().all(|piece| piece.can_preapprove(false))
         {
             return None;
         }
         let say = phrases::PIECES_ALLOWED.with("of", source_name(prompt)).with("n", commands.len());
-        self.emit(Event::Notice(avocet_core::protocol::Notice::info(say))).await;
+        self.scope.events.emit(Event::Notice(avocet_core::protocol::Notice::info(say))).await;
         Some(Decision::Approve)
     }
 
     /// Runs one shell command. Returns its output without the last newline.
-    async fn run_command(
-        &mut self,
-        piece: ClearedStep,
-        input: &ShellInput,
-    ) -> Result<String, ExpansionStop> {
+    async fn run_one(&mut self, piece: ClearedStep) -> Result<String, ExpansionStop> {
         let line = match &piece.judgement().step.work {
             avocet_core::protocol::StepAction::Shell { line } => line.clone(),
             _ => String::new(),
         };
-        let mut piped = self.pipe(piece, input).await;
+        let mut piped = self.pipe(piece).await;
         if let Some(piece) = self.ask_to_open(&piped.observation, &line).await? {
-            piped = self.pipe(piece, input).await;
+            piped = self.pipe(piece).await;
         }
         let PipedOutput { observation, output } = piped;
         let outcome = observation.outcome;
@@ -256,9 +260,9 @@ impl TurnScope {
         }
     }
 
-    async fn pipe(&mut self, step: ClearedStep, input: &ShellInput) -> PipedOutput {
-        let piped = self.pipe_step(step, input.clone()).await;
-        self.emit(Event::StepFinished(Box::new(piped.observation.clone()))).await;
+    async fn pipe(&mut self, step: ClearedStep) -> PipedOutput {
+        let piped = self.scope.pipe_step(step, self.input.clone()).await;
+        self.scope.events.emit(Event::StepFinished(Box::new(piped.observation.clone()))).await;
         piped
     }
 
@@ -272,13 +276,14 @@ impl TurnScope {
         if observation.denied.is_none() {
             return Ok(None);
         }
-        let id = self.next_step_id();
-        let judge =
-            |step: Step| safety::assess_template_command(&step.id, line, self.policy_context());
+        let id = self.scope.next_step_id();
+        let judge = |step: Step| {
+            safety::assess_template_command(&step.id, line, self.scope.policy_context())
+        };
         let Some((held, question, denied)) = wall::denied_retry(observation, id, judge) else {
             return Ok(None);
         };
-        match self.ask(question).await.ok_or(ExpansionStop::Cancelled)? {
+        match self.scope.ask(question).await.ok_or(ExpansionStop::Cancelled)? {
             Decision::Approve => Ok(Some(held.approve_with(denied))),
             Decision::Stop => Err(ExpansionStop::Stopped),
             Decision::Reject { .. }
@@ -304,7 +309,7 @@ impl TurnScope {
             let cwd = judged.cwd.display().to_string();
             let observation =
                 Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
-            self.emit(Event::StepFinished(Box::new(observation))).await;
+            self.scope.events.emit(Event::StepFinished(Box::new(observation))).await;
         }
     }
 }

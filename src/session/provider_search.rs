@@ -26,7 +26,7 @@ const ORDER: &str = "Search the web for the query below. Then write what the res
 pub(super) async fn run(scope: &mut TurnScope, step: ClearedStep) -> Observation {
     let judged = step.judgement();
     let risk = judged.risk.clone();
-    scope.emit(Event::StepStarted { step: judged.step.clone(), risk }).await;
+    scope.events.emit(Event::StepStarted { step: judged.step.clone(), risk }).await;
     let started = Instant::now();
     let cancel = scope.context.cancel.clone();
     let found = match &judged.task {
@@ -50,7 +50,7 @@ async fn results_of(scope: &mut TurnScope, task: &QueryTask) -> Result<String, L
         return Err(why);
     }
     let query = scope.context.redactor.mask(&task.query).into_owned();
-    let mut stream = scope.context.model.stream(Request {
+    let mut stream = scope.context.responder.model.stream(Request {
         messages: vec![Message::user(format!("{ORDER}{query}"))],
         searches_web: true,
         ..Request::default()

@@ -7,23 +7,25 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
-use super::masked_turn::MaskedTurn;
 use super::prompt_expansion::{self, AfterExpansion};
 use super::skill_tool;
 use super::state::{self, Session};
+use super::step_judge::StepJudge;
 use super::summarizer::Summarizer;
 use super::system_prompts::{SystemPrompts, answer_section};
+use super::turn_account::TurnAccount;
 use super::turn_clock::TurnClock;
-use super::turn_context::{TurnContext, bounds_of_model};
+use super::turn_context::{TurnContext, TurnResponder, TurnScripts, TurnServers, bounds_of_model};
+use super::turn_conversation::{InstructionsCheck, TurnConversation};
+use super::turn_events::TurnEvents;
 use super::turn_messages::{FinishedTurn, TurnInbox, turn_channels};
-use super::turn_scope::{InstructionsCheck, StepJudge, TurnAccount, TurnScope};
+use super::turn_scope::TurnScope;
 use super::user_input::{QueuedInput, UserInput};
 use super::{script_tool, shell_turn};
 use crate::agent::Steering;
 use crate::agent::turn::TurnStart;
 use crate::context::message_size::tools_size;
 use crate::context::size::ContextSize;
-use crate::context::turn_compaction::TurnCompaction;
 use crate::context::window::Bounds;
 use avocet_core::i18n::session as phrases;
 use avocet_core::protocol::budget::{Budget, Spent};
@@ -196,7 +198,7 @@ impl Session {
         };
         let start = self.turn_limits();
         self.start_turn(|mut scope| async move {
-            scope.instructions_check = notes;
+            scope.conversation.instructions_check = notes;
             scope.begin(text.clone(), origin);
             scope.drive(start, text, Vec::new()).await
         });
@@ -254,32 +256,36 @@ impl Session {
     pub(super) fn turn_context(&self, cancel: &CancellationToken) -> TurnContext {
         let extensions = &self.responder.extensions;
         let outputs = self.outputs.clone();
+        let persona = &self.responder.persona;
+        let connected = &self.responder.connected;
         TurnContext {
-            model: Arc::clone(&self.responder.connected.model),
-            fallbacks: self.responder.connected.fallbacks.iter().cloned().collect(),
-            params: self.responder.persona.params.clone(),
-            effort: self.responder.effort,
-            answer_schema: self.responder.persona.answer_schema.clone(),
+            responder: TurnResponder {
+                model: Arc::clone(&connected.model),
+                fallbacks: connected.fallbacks.iter().cloned().collect(),
+                params: persona.params.clone(),
+                effort: self.responder.effort,
+                answer_schema: persona.answer_schema.clone(),
+                prompt_size: connected.model.prompt_size(),
+                bounds: self.request_bounds(),
+                usual_bounds: self.bounds,
+                cache_key: Some(self.info.session.clone()).filter(|id| !id.is_empty()),
+            },
             system: self.system_prompts(),
-            history: Arc::clone(&self.conversation.history),
-            instructions: Arc::clone(&self.instructions),
             summarizer: self.summarizer(),
-            prompt_size: self.responder.connected.model.prompt_size(),
-            bounds: self.request_bounds(),
-            usual_bounds: self.bounds,
-            user_notes: self.user_notes.clone(),
             outputs: outputs.map(|folder| (folder, self.info.session.clone())),
-            cache_key: Some(self.info.session.clone()).filter(|id| !id.is_empty()),
             tools: self.toolbox(),
             extensions: Arc::clone(&extensions.library),
-            server_offers: Arc::clone(&self.servers.offers),
-            next_server_call: Arc::clone(&self.servers.next_call),
+            servers: TurnServers {
+                offers: Arc::clone(&self.servers.offers),
+                next_call: Arc::clone(&self.servers.next_call),
+            },
             redactor: Arc::clone(&self.security.redactor),
-            hooks: self.hook_runner(),
             approves_template_commands: self.approves_template_commands,
             // A turn begins by reading the extensions again.
-            script_places: extensions.scripts.places.clone(),
-            script_store: extensions.store.clone(),
+            scripts: TurnScripts {
+                places: extensions.scripts.places.clone(),
+                store: extensions.store.clone(),
+            },
             budget: self.budget(),
             lang: self.info.lang,
             cancel: cancel.clone(),
@@ -294,7 +300,10 @@ impl Session {
     ) -> TurnScope {
         let context = self.turn_context(cancel);
         let place = self.security.place.clone();
-        let room = context.bounds.room;
+        let history = Arc::clone(&self.conversation.history);
+        let instructions = Arc::clone(&self.instructions);
+        let notes = self.user_notes.clone();
+        let bounds = context.responder.bounds;
 
         TurnScope {
             turn: self.info.turns,
@@ -303,19 +312,12 @@ impl Session {
             next_step: self.conversation.next_step,
             shared: self.conversation.shared.clone(),
             context,
-            outbox: self.outbox.clone(),
-            background: None,
-            has_unsaved_message: false,
-            turn_messages: self.turn_messages.clone(),
+            conversation: TurnConversation::new(history, instructions, notes, bounds),
+            hooks: self.hook_runner(),
+            events: TurnEvents::new(self.outbox.clone(), self.turn_messages.clone()),
             inbox,
-            request_bytes: 0,
             answer: ModelReply::default(),
             judge: StepJudge::new(self.policy.subscribe(), place, self.turn_world()),
-            prepared: false,
-            instructions_check: None,
-            masked: MaskedTurn::default(),
-            compaction: TurnCompaction::new(room),
-            summary_pause: 0,
             account: TurnAccount::start(self.conversation.shared.spending.total()),
             trust_offer: self.security.trust.offer(),
             has_steps_of_model: true,

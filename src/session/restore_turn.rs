@@ -72,12 +72,12 @@ pub async fn run(
             n => plural(n, one, many),
         };
         if changed > 0 || files.is_empty() {
-            scope.emit(Event::Notice(Notice::info(say))).await;
+            scope.events.emit(Event::Notice(Notice::info(say))).await;
         }
     }
     if is_held && !files.is_empty() {
         let say = phrases::RESTORE_HELD.with("n", files.len()).with("command", command);
-        scope.emit(Event::Notice(Notice::warning(say))).await;
+        scope.events.emit(Event::Notice(Notice::warning(say))).await;
     }
     scope.end(ending, record, Usage::default()).await
 }
@@ -110,7 +110,7 @@ impl RestoreRun {
                 Verdict::Run(cleared) if self.is_quiet => {
                     let seen = scope.run_quietly(cleared).await;
                     if !seen.succeeded() {
-                        scope.emit(Event::StepFinished(Box::new(seen.clone()))).await;
+                        scope.events.emit(Event::StepFinished(Box::new(seen.clone()))).await;
                     }
                     (TurnOutcome::Done, seen)
                 }
@@ -158,19 +158,19 @@ impl AfterRestore {
         let except = left.iter().map(|change| change.path.clone()).collect();
         match self {
             AfterRestore::Undone(UndoScope { turns, kept_turns, mut kept_changes }) => {
-                scope.emit(Event::Undone { turns, kept_files_of: kept_turns, except }).await;
+                scope.events.emit(Event::Undone { turns, kept_files_of: kept_turns, except }).await;
                 // What is recorded again replaces what stayed of that turn.
                 if let Some(turn) = kept_changes.first().map(|change| change.turn) {
                     let left = left.iter().cloned();
                     kept_changes.extend(left.map(|change| ChangedFile { turn, ..change }));
                 }
                 if let Some(event) = files_kept_event(&kept_changes) {
-                    scope.emit(event).await;
+                    scope.events.emit(event).await;
                 }
                 (phrases::UNDONE_ONE, phrases::UNDONE_MANY)
             }
             AfterRestore::Redone => {
-                scope.emit(Event::Redone { except }).await;
+                scope.events.emit(Event::Redone { except }).await;
                 (phrases::REDONE_ONE, phrases::REDONE_MANY)
             }
         }

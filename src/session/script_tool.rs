@@ -121,54 +121,53 @@ struct ScriptStep<'h> {
     text: String,
 }
 
-impl TurnScope {
-    /// Runs a script as a step of the turn.
-    pub(super) async fn run_script(&mut self, cleared: ClearedStep) -> Observation {
-        let judged = cleared.judgement();
-        let (step, risk) = (judged.step.clone(), judged.risk.clone());
-        let (script, args) = script_call(&step.work)
-            .map_or_else(Default::default, |(script, args)| (script.to_owned(), args));
-        let from = self.judge.folder().to_owned();
-        let mut observation = Observation::not_run(
-            step.clone(),
-            judged.cwd.display().to_string(),
-            risk.clone(),
-            Outcome::Ran,
-        );
-        self.emit(Event::StepStarted { step: step.clone(), risk }).await;
-        let started = Instant::now();
-        let request = RunRequest { script, from, args, streams: false, asks_inputs: false };
-        let numbers = (format!("{}_", step.id), 0);
-        let (world, inbox) = self.script_host(Some(Arc::clone(&self.context.model)), numbers);
-        let library = self.context.script_places.clone().library();
-        let mut step = ScriptStep { scope: self, id: step.id, text: String::new() };
-        let came = play(&mut step, spawn_script(request, library, world), inbox).await;
-        let text = step.text;
-        let (text, why) = match came {
-            ScriptOutcome::Ended(Ok(value))
-                if value.is_empty() || text.trim_end().ends_with(value.trim()) =>
-            {
-                (text, None)
-            }
-            ScriptOutcome::Ended(Ok(value)) => (format!("{text}{value}"), None),
-            ScriptOutcome::Ended(Err(why)) => (text, Some(why)),
-            ScriptOutcome::Cancelled | ScriptOutcome::Stopped => {
-                observation.outcome = Outcome::Cancelled;
-                (text, None)
-            }
-        };
-        observation.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        observation.truncated = text.len() > MAX_LENGTH;
-        observation.stdout = avocet_core::text::cut_middle(&text, MAX_LENGTH);
-        observation.exit_code =
-            (observation.outcome == Outcome::Ran).then_some(i32::from(why.is_some()));
-        if let Some(why) = why {
-            observation.stderr = why.text(Lang::En);
-            observation.note = Some(why);
+/// Runs a script as a step of the turn.
+pub(super) async fn run(scope: &mut TurnScope, cleared: ClearedStep) -> Observation {
+    let judged = cleared.judgement();
+    let (step, risk) = (judged.step.clone(), judged.risk.clone());
+    let (script, args) = script_call(&step.work)
+        .map_or_else(Default::default, |(script, args)| (script.to_owned(), args));
+    let from = scope.judge.folder().to_owned();
+    let mut observation = Observation::not_run(
+        step.clone(),
+        judged.cwd.display().to_string(),
+        risk.clone(),
+        Outcome::Ran,
+    );
+    scope.events.emit(Event::StepStarted { step: step.clone(), risk }).await;
+    let started = Instant::now();
+    let request = RunRequest { script, from, args, streams: false, asks_inputs: false };
+    let numbers = (format!("{}_", step.id), 0);
+    let (world, inbox) =
+        scope.script_host(Some(Arc::clone(&scope.context.responder.model)), numbers);
+    let library = scope.context.scripts.places.clone().library();
+    let mut step = ScriptStep { scope, id: step.id, text: String::new() };
+    let came = play(&mut step, spawn_script(request, library, world), inbox).await;
+    let text = step.text;
+    let (text, why) = match came {
+        ScriptOutcome::Ended(Ok(value))
+            if value.is_empty() || text.trim_end().ends_with(value.trim()) =>
+        {
+            (text, None)
         }
-        self.context.redactor.mask_output(&mut observation);
-        observation
+        ScriptOutcome::Ended(Ok(value)) => (format!("{text}{value}"), None),
+        ScriptOutcome::Ended(Err(why)) => (text, Some(why)),
+        ScriptOutcome::Cancelled | ScriptOutcome::Stopped => {
+            observation.outcome = Outcome::Cancelled;
+            (text, None)
+        }
+    };
+    observation.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    observation.truncated = text.len() > MAX_LENGTH;
+    observation.stdout = avocet_core::text::cut_middle(&text, MAX_LENGTH);
+    observation.exit_code =
+        (observation.outcome == Outcome::Ran).then_some(i32::from(why.is_some()));
+    if let Some(why) = why {
+        observation.stderr = why.text(Lang::En);
+        observation.note = Some(why);
     }
+    scope.context.redactor.mask_output(&mut observation);
+    observation
 }
 
 impl ScriptListener for ScriptStep<'_> {
@@ -203,7 +202,7 @@ impl ScriptListener for ScriptStep<'_> {
             | ScriptEvent::ModelCallStarted
             | ScriptEvent::ScriptCalled(_) => return,
         };
-        self.scope.emit(event).await;
+        self.scope.events.emit(event).await;
     }
 }
 

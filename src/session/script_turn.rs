@@ -92,7 +92,7 @@ impl TurnScope {
         let (policy, place, world) = self.judge.parts();
         let host = SessionScriptHost {
             model,
-            effort: self.context.effort,
+            effort: self.context.responder.effort,
             tools: self.context.tools.clone(),
             policy,
             place,
@@ -102,19 +102,16 @@ impl TurnScope {
             ask_user,
             cancel: self.context.cancel.child_token(),
             step_numbers,
-            store: ScriptStore::new(self.context.script_store.clone()),
+            store: ScriptStore::new(self.context.scripts.store.clone()),
             grant: ScriptGrant {
-                environment: self.context.script_places.environment.clone(),
+                environment: self.context.scripts.places.environment.clone(),
                 budget: self.context.budget,
             },
-            hooks: ScriptHooks {
-                runner: self.context.hooks.clone(),
-                turn: self.context.cancel.clone(),
-            },
+            hooks: ScriptHooks { runner: self.hooks.clone(), turn: self.context.cancel.clone() },
             agent: has_agent.then_some(agent),
             is_sealed: false,
         };
-        let clock = RunClock::new(self.context.script_places.time_limit);
+        let clock = RunClock::new(self.context.scripts.places.time_limit);
         let cancel = host.cancel.clone();
         (host, ScriptInbox { events: heard, questions, tasks, clock, cancel })
     }
@@ -156,7 +153,7 @@ impl Session {
         let max_steps = self.info.max_steps;
         self.start_turn(|mut scope| {
             scope.account.max_steps = max_steps;
-            let model = (!is_guide).then(|| Arc::clone(&scope.context.model));
+            let model = (!is_guide).then(|| Arc::clone(&scope.context.responder.model));
             let numbers = (STEP.to_owned(), scope.next_step.saturating_sub(1));
             let (mut world, inbox) = scope.script_host(model, numbers);
             world.world = machine;
@@ -227,7 +224,7 @@ pub(super) async fn play(
 ) -> ScriptOutcome {
     let cancel = listener.scope().context.cancel.clone();
     let came = loop {
-        let due = listener.scope().outbox.due();
+        let due = listener.scope().events.outbox.due();
         tokio::select! {
             biased;
             () = cancel.cancelled() => break ScriptOutcome::Cancelled,
@@ -261,9 +258,9 @@ pub(super) async fn play(
                 Err(_) => Err(phrases::SCRIPT_BROKE.into()),
             }),
             () = tokio::time::sleep_until(due.unwrap_or_else(tokio::time::Instant::now)), if due.is_some() => {
-                listener.scope().outbox.release();
+                listener.scope().events.outbox.release();
             }
-            () = listener.scope().outbox.flush(), if listener.scope().outbox.has_unsent() => {}
+            () = listener.scope().events.outbox.flush(), if listener.scope().events.outbox.has_unsent() => {}
         }
     };
     if !matches!(came, ScriptOutcome::Ended(_)) {
@@ -450,7 +447,7 @@ impl ScriptListener for ScriptTurn<'_> {
                 self.grow_reply(text);
             }
             ScriptEvent::Reasoning(text) => {
-                self.scope.outbox.stream(Event::ReasoningDelta { text })
+                self.scope.events.outbox.stream(Event::ReasoningDelta { text })
             }
             ScriptEvent::Print(value) => {
                 self.close_reply().await;
@@ -464,14 +461,16 @@ impl ScriptListener for ScriptTurn<'_> {
                 self.close_reply().await;
                 let (step, risk) = *began;
                 self.count_step(&step.id);
-                self.scope.emit(Event::StepStarted { step, risk }).await;
+                self.scope.events.emit(Event::StepStarted { step, risk }).await;
             }
-            ScriptEvent::Output(id, text) => self.scope.emit(Event::StepOutput { id, text }).await,
+            ScriptEvent::Output(id, text) => {
+                self.scope.events.emit(Event::StepOutput { id, text }).await
+            }
             ScriptEvent::StepFinished(seen) => {
                 self.close_reply().await;
                 self.count_step(&seen.step.id);
                 self.observations.push((*seen).clone());
-                self.scope.emit(Event::StepFinished(seen)).await;
+                self.scope.events.emit(Event::StepFinished(seen)).await;
             }
             ScriptEvent::ScriptCalled(name) => {
                 self.calls += 1;
@@ -480,9 +479,11 @@ impl ScriptListener for ScriptTurn<'_> {
                     std::cmp::Ordering::Equal => phrases::SCRIPT_MORE_CALLS.into(),
                     std::cmp::Ordering::Greater => return,
                 };
-                self.scope.emit(Event::Notice(Notice::info(say))).await;
+                self.scope.events.emit(Event::Notice(Notice::info(say))).await;
             }
-            ScriptEvent::Note(say) => self.scope.emit(Event::Notice(Notice::warning(say))).await,
+            ScriptEvent::Note(say) => {
+                self.scope.events.emit(Event::Notice(Notice::warning(say))).await
+            }
         }
     }
 }
@@ -495,14 +496,14 @@ impl ScriptTurn<'_> {
             self.close_reply().await;
             let text = self.scope.context.redactor.mask(text).into_owned();
             let text = avocet_core::text::cut_middle(&text, MAX_KEPT);
-            self.scope.emit(Event::ScriptMessage { role, text }).await;
+            self.scope.events.emit(Event::ScriptMessage { role, text }).await;
         }
     }
 
     async fn open_reply(&mut self) {
         if self.partial_reply.is_none() {
             self.partial_reply = Some(String::new());
-            self.scope.emit(Event::ReplyStarted).await;
+            self.scope.events.emit(Event::ReplyStarted).await;
         }
     }
 
@@ -510,7 +511,7 @@ impl ScriptTurn<'_> {
         if let Some(growing) = &mut self.partial_reply {
             growing.push_str(&text);
         }
-        self.scope.outbox.stream(Event::Delta { text });
+        self.scope.events.outbox.stream(Event::Delta { text });
     }
 
     /// Ends the growing answer.
@@ -523,7 +524,7 @@ impl ScriptTurn<'_> {
 
     async fn show_reply(&mut self, text: String, markdown: bool) {
         if !text.is_empty() {
-            self.scope.emit(Event::ReplyStarted).await;
+            self.scope.events.emit(Event::ReplyStarted).await;
             self.finish_reply(text, markdown).await;
         }
     }
@@ -535,7 +536,7 @@ impl ScriptTurn<'_> {
             self.answers.push(avocet_core::text::cut_middle(&message, MAX_KEPT));
         }
         let message = ModelMessage { message, markdown, ..ModelMessage::default() };
-        self.scope.emit(Event::Replied(message)).await;
+        self.scope.events.emit(Event::Replied(message)).await;
     }
 
     /// The script's host numbers its steps.

@@ -48,11 +48,11 @@ impl TurnScope {
     /// current settings.
     pub(super) async fn request_news(&mut self) -> RequestNews {
         let spent = self.account.unheard(self.shared.spending.total());
-        if !self.prepared {
+        if !self.conversation.is_prepared {
             return RequestNews { spent, ..RequestNews::default() };
         }
         let (reply, answer) = oneshot::channel();
-        self.notify(TurnMessage::SettingsNeeded { reply });
+        self.events.notify(TurnMessage::SettingsNeeded { reply });
         let TurnNews { update, results } = tokio::select! {
             biased;
             () = self.context.cancel.cancelled() => TurnNews::default(),
@@ -66,15 +66,15 @@ impl TurnScope {
         let mut context = self.context.clone();
         context.system = new.system;
         context.summarizer = new.summarizer;
-        context.script_places = new.script_places;
+        context.scripts.places = new.scripts.places;
         context.lang = new.lang;
         context.budget.set_limits(spend_limits);
         if unread.has_other_model {
-            context.model = new.model;
-            context.fallbacks = new.fallbacks;
-            context.effort = new.effort;
-            context.bounds = new.bounds;
-            context.prompt_size = new.prompt_size;
+            context.responder.model = new.responder.model;
+            context.responder.fallbacks = new.responder.fallbacks;
+            context.responder.effort = new.responder.effort;
+            context.responder.bounds = new.responder.bounds;
+            context.responder.prompt_size = new.responder.prompt_size;
         }
         if unread.has_other_tools {
             context.tools = new.tools;
@@ -89,8 +89,8 @@ impl TurnScope {
             max_steps,
             check,
             spend_limits,
-            dialect: unread.has_other_model.then(|| self.context.model.dialect()),
-            is_small_model: self.context.model.is_small(),
+            dialect: unread.has_other_model.then(|| self.context.responder.model.dialect()),
+            is_small_model: self.context.responder.model.is_small(),
         }
     }
 }

@@ -45,7 +45,7 @@ pub(super) async fn run_or_ask(
             (TurnOutcome::Done, not_run_observation(refused.judgement(), Outcome::Refused))
         }
     };
-    scope.emit(Event::StepFinished(Box::new(observation.clone()))).await;
+    scope.events.emit(Event::StepFinished(Box::new(observation.clone()))).await;
     (ending, observation)
 }
 
@@ -71,7 +71,7 @@ async fn ask_and_run(
         Some(Decision::Approve | Decision::ApproveAll { .. }) => held.approve(),
         Some(Decision::Remember(span)) => {
             for grant in grants.into_iter().map(Box::new) {
-                scope.notify(TurnMessage::RuleGranted { grant, scope: span });
+                scope.events.notify(TurnMessage::RuleGranted { grant, scope: span });
             }
             held.approve()
         }

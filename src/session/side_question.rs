@@ -1,6 +1,8 @@
 //! `/btw`: a question beside the conversation, also while a turn runs. Its answer is shown and not
 //! part of the conversation.
 
+use std::sync::Arc;
+
 use tokio_util::sync::CancellationToken;
 
 use super::compaction::part_text;
@@ -46,12 +48,14 @@ pub(super) fn ask(session: &mut Session, question: String) {
     let running = running.map_or_else(String::new, |text| {
         format!("\n\nThe turn that is running, so far:\n{}", cut_middle(&text, RUNNING))
     });
+    let history = Arc::clone(&session.conversation.history);
+    let instructions = Arc::clone(&session.instructions);
     let mut outbox = session.outbox.clone();
     let messages = session.turn_messages.clone();
     tokio::spawn(async move {
         let asked = format!("{ASIDE}{running}\n\nQuestion: {question}");
         let answer = tokio::select! {
-            answer = side_request::ask(&context, web_is_off, &asked) => answer,
+            answer = side_request::ask(&context, (&instructions, &history), web_is_off, &asked) => answer,
             () = messages.closed() => return,
         };
         let event = match answer {

@@ -7,7 +7,8 @@ use super::offered_tools::offered_tools;
 use super::turn_context::TurnContext;
 use crate::context::message_size::tools_size;
 use crate::context::request;
-use crate::context::window::RequestParts;
+use crate::context::window::{History, RequestParts};
+use avocet_config::project_instructions::ProjectInstructions;
 use avocet_core::i18n::{Localize, LocalizedText, side as phrases};
 use avocet_core::protocol::growing_reply::GrowingReply;
 use avocet_core::protocol::{Dialect, Message, Usage};
@@ -19,13 +20,14 @@ const MAX_LENGTH: usize = 64 * 1024;
 /// The text of the answer, and what it used.
 pub(super) async fn ask(
     context: &TurnContext,
+    (instructions, history): (&ProjectInstructions, &History),
     web_is_off: bool,
     question: &str,
 ) -> Result<(String, Usage), LocalizedText> {
     if let Some(why) = context.budget.stop_reason(Usage::default()) {
         return Err(why);
     }
-    let model = &context.model;
+    let model = &context.responder.model;
     let size = model.prompt_size();
     let dialect = model.dialect();
     let redactor = &context.redactor;
@@ -37,17 +39,17 @@ pub(super) async fn ask(
     let parts = RequestParts {
         system: &redactor.mask(&system),
         tools: tools_size(&tools),
-        notes: &context.instructions.notes.text,
-        history: &context.history,
+        notes: &instructions.notes.text,
+        history,
         turn: &[Message::user(redactor.mask(question))],
     };
-    let (messages, _) = request::build(parts, context.bounds_for(dialect));
+    let (messages, _) = request::build(parts, context.responder.bounds_for(dialect));
     let mut stream = model.stream(Request {
         tools: offered_tools(&tools, &messages, &context.extensions, web_is_off),
         messages,
-        params: context.params.clone(),
-        effort: context.effort,
-        cache_key: context.cache_key.clone(),
+        params: context.responder.params.clone(),
+        effort: context.responder.effort,
+        cache_key: context.responder.cache_key.clone(),
         restarts: true,
         ..Request::default()
     });

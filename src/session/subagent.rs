@@ -11,17 +11,18 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::event_sink::{self, Outbox};
-use super::masked_turn::MaskedTurn;
+use super::hook_runner::HookRunner;
 use super::recall_tool::answer;
 use super::subagent_bounds::SubagentBounds;
 use super::subagent_list::{RunningSubagent, SubagentMessage};
 use super::subagent_worktree::SubagentWorktree;
+use super::turn_account::TurnAccount;
 use super::turn_clock::TurnClock;
 use super::turn_context::TurnContext;
+use super::turn_events::TurnEvents;
 use super::turn_messages::{FinishedTurn, TurnInbox, TurnMessage, turn_channels};
-use super::turn_scope::{TurnAccount, TurnScope};
+use super::turn_scope::TurnScope;
 use crate::agent::turn::TurnStart;
-use crate::context::turn_compaction::TurnCompaction;
 use avocet_config::extensions::AgentDefinition;
 use avocet_config::extensions::agent::GENERAL;
 use avocet_core::i18n::{Lang, Localize, LocalizedText, agents as phrases};
@@ -83,7 +84,7 @@ enum TaskStart {
 async fn begin(scope: &mut TurnScope, step: &ClearedStep) -> TaskStart {
     let judged = step.judgement();
     let risk = judged.risk.clone();
-    scope.emit(Event::StepStarted { step: judged.step.clone(), risk }).await;
+    scope.events.emit(Event::StepStarted { step: judged.step.clone(), risk }).await;
     let failed = |why| TaskStart::Failed(Box::new(answer(judged, Err(why))));
     start(scope, judged).await.unwrap_or_else(failed)
 }
@@ -116,8 +117,8 @@ async fn start(scope: &mut TurnScope, judged: &Judgement) -> Result<TaskStart, L
         ended: subagent.relay.ended.clone(),
         steered: 0,
     };
-    scope.notify(TurnMessage::Subagent(SubagentMessage::Started(Box::new(running))));
-    scope.emit(Event::SubagentStarted(Box::new(info))).await;
+    scope.events.notify(TurnMessage::Subagent(SubagentMessage::Started(Box::new(running))));
+    scope.events.emit(Event::SubagentStarted(Box::new(info))).await;
     if task.background {
         let told = phrases::IN_BACKGROUND.with("name", definition.name.as_str());
         let started = answer(judged, Ok(told.text(Lang::En)));
@@ -181,12 +182,11 @@ impl Subagent {
         let (send_message, messages) = mpsc::unbounded_channel();
         let bounds = SubagentBounds::new(definition, scope.judge.offered());
         let context = context_of(scope, definition, &bounds, cancel, &agent)?;
+        let events_of_turn = TurnEvents::new(Outbox::new(send_event, None), send_message);
         let turn = TurnScope {
-            turn_messages: send_message,
             inbox,
-            outbox: Outbox::new(send_event, None),
             judge: scope.judge.within(bounds),
-            ..scope_of(scope, context)
+            ..scope_of(scope, context, events_of_turn)
         };
         let start = TurnStart {
             text: String::new(),
@@ -195,17 +195,17 @@ impl Subagent {
             check: None,
             budget: turn.context.budget,
             next_step: 1,
-            dialect: turn.context.model.dialect(),
-            is_small_model: turn.context.model.is_small(),
-            hooks: Arc::clone(&turn.context.hooks.active),
+            dialect: turn.context.responder.model.dialect(),
+            is_small_model: turn.context.responder.model.is_small(),
+            hooks: Arc::clone(&turn.hooks.active),
             agent: Some(agent.clone()),
         };
         let info = info_of(&turn, definition, judged);
         let relay = Relay {
             agent,
             name: definition.name.clone(),
-            outbox: scope.outbox.clone(),
-            session: scope.turn_messages.clone(),
+            outbox: scope.events.outbox.clone(),
+            session: scope.events.session.clone(),
             waiting_turn: (!info.background).then(|| scope.context.cancel.clone()),
             tokens: 0,
             steered: 0,
@@ -251,29 +251,24 @@ fn drive(turn: TurnScope, start: TurnStart) -> BoxFuture<'static, FinishedTurn> 
     turn.drive_heard(start).boxed()
 }
 
-/// A turn within another one, with its own conversation; its channels are those of the other.
-fn scope_of(scope: &TurnScope, context: TurnContext) -> TurnScope {
+/// A turn within another one, with its own conversation.
+fn scope_of(scope: &TurnScope, context: TurnContext, events: TurnEvents) -> TurnScope {
     let (inbox, _) = turn_channels();
+    let hooks =
+        HookRunner { start: None, put_off: 0, end: HookEvent::SubagentStop, ..scope.hooks.clone() };
     TurnScope {
         turn: scope.turn,
         submit: None,
         clock: TurnClock::start(Instant::now()),
         next_step: 1,
         shared: scope.shared.clone(),
-        compaction: TurnCompaction::new(context.bounds.room),
+        conversation: scope.conversation.of_subagent(context.responder.bounds),
         context,
-        outbox: scope.outbox.clone(),
-        background: None,
-        has_unsaved_message: false,
-        turn_messages: scope.turn_messages.clone(),
+        hooks,
+        events,
         inbox,
-        request_bytes: 0,
         answer: ModelReply::default(),
         judge: scope.judge.within(SubagentBounds::default()),
-        prepared: false,
-        instructions_check: None,
-        masked: MaskedTurn::default(),
-        summary_pause: 0,
         account: TurnAccount::start(scope.shared.spending.total()),
         trust_offer: scope.trust_offer.clone(),
         has_steps_of_model: true,
@@ -290,8 +285,8 @@ fn info_of(turn: &TurnScope, definition: &AgentDefinition, judged: &Judgement) -
         agent: judged.step.id.clone(),
         name: definition.name.clone(),
         about,
-        model: turn.context.model.name().to_owned(),
-        effort: turn.context.effort,
+        model: turn.context.responder.model.name().to_owned(),
+        effort: turn.context.responder.effort,
         mode: turn.judge.mode(),
         tools: definition.tools.as_ref().and(turn.judge.offered()).map(|it| it.tools.clone()),
         folder: turn.judge.folder().display().to_string(),
@@ -309,28 +304,24 @@ fn context_of(
 ) -> Result<TurnContext, LocalizedText> {
     let mut context = scope.context.clone();
     if let Some(name) = &definition.model {
-        context.model = context.summarizer.model_named(name)?;
-        context.fallbacks.clear();
+        context.responder.model = context.summarizer.model_named(name)?;
+        context.responder.fallbacks.clear();
     }
-    context.effort = definition.effort.or(context.effort);
+    context.responder.effort = definition.effort.or(context.responder.effort);
     // Its end is one message, and no other subagent begins in it.
     context.tools = context.tools.without(&["task", "plan", "recall"]);
     if let Some(tools) = &bounds.tools {
         context.tools = context.tools.offering(tools.clone());
         context.system.sections.clear();
     }
-    context.answer_schema = None;
-    context.history = Arc::default();
+    context.responder.answer_schema = None;
     context.system.bot = Some(definition.prompt.clone());
     context.system.tools = context.tools.clone();
-    context.cache_key = context.cache_key.map(|key| format!("{key}-{agent}"));
-    context.hooks.start = None;
-    context.hooks.put_off = 0;
-    context.hooks.end = HookEvent::SubagentStop;
+    context.responder.cache_key = context.responder.cache_key.map(|key| format!("{key}-{agent}"));
     let spent = scope.shared.spending.total().since(scope.account.before);
     context.budget = context.budget.after(spent);
     context.cancel = cancel;
-    context.fit_to_model();
+    context.responder.fit_to_model();
     Ok(context)
 }
 

@@ -9,13 +9,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Fallback;
-use super::hook_runner::HookRunner;
 use super::script_places::ScriptPlaces;
 use super::summarizer::Summarizer;
 use super::system_prompts::SystemPrompts;
-use crate::context::window::{Bounds, History};
+use crate::context::window::Bounds;
 use avocet_config::extensions::ExtensionLibrary;
-use avocet_config::project_instructions::ProjectInstructions;
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{Dialect, Effort, Params, PromptSize};
@@ -38,9 +36,9 @@ pub fn bounds_of_model(model: &dyn Model, bounds: Bounds) -> Bounds {
     }
 }
 
-/// The data that stays the same throughout a turn.
+/// The model that answers, and how it is asked.
 #[derive(Clone)]
-pub struct TurnContext {
+pub struct TurnResponder {
     pub model: Arc<dyn Model>,
     /// The models that answer when it cannot, the next one first.
     pub fallbacks: VecDeque<Fallback>,
@@ -48,10 +46,6 @@ pub struct TurnContext {
     pub effort: Option<Effort>,
     /// The JSON Schema that the final answer has to fit.
     pub answer_schema: Option<Arc<Value>>,
-    pub system: SystemPrompts,
-    pub history: Arc<History>,
-    pub instructions: Arc<ProjectInstructions>,
-    pub summarizer: Summarizer,
     /// Which prompt the model gets: the same in all requests of a turn.
     pub prompt_size: PromptSize,
     pub bounds: Bounds,
@@ -59,28 +53,9 @@ pub struct TurnContext {
     pub usual_bounds: Bounds,
     /// Names the session to a provider that keeps prompts; `None` for one that is not saved.
     pub cache_key: Option<String>,
-    pub user_notes: Vec<PathBuf>,
-    /// The folder for long outputs, and the session they belong to.
-    pub outputs: Option<(PathBuf, String)>,
-    pub tools: Toolbox,
-    pub extensions: Arc<ExtensionLibrary>,
-    /// What MCP servers offer the user, and the number of the next request to one.
-    pub server_offers: Arc<ServerOffers>,
-    pub next_server_call: Arc<AtomicU64>,
-    pub redactor: Arc<Redactor>,
-    pub hooks: HookRunner,
-    /// Whether shell commands that are not of high risk were approved in advance.
-    pub approves_template_commands: bool,
-    /// The script folders, and the store for the data that scripts save.
-    pub script_places: ScriptPlaces,
-    pub script_store: Store,
-    /// What the turn may spend, given what was spent before it.
-    pub budget: Budget,
-    pub lang: Lang,
-    pub cancel: CancellationToken,
 }
 
-impl TurnContext {
+impl TurnResponder {
     /// Goes on with what is known of the model by now.
     pub fn fit_to_model(&mut self) {
         self.prompt_size = self.model.prompt_size();
@@ -95,4 +70,39 @@ impl TurnContext {
             Bounds { dialect, ..Bounds::from_room(self.bounds.room) }
         }
     }
+}
+
+/// What MCP servers offer the user, and the number of the next request to one.
+#[derive(Clone)]
+pub struct TurnServers {
+    pub offers: Arc<ServerOffers>,
+    pub next_call: Arc<AtomicU64>,
+}
+
+/// The script folders, and the store for the data that scripts save.
+#[derive(Clone)]
+pub struct TurnScripts {
+    pub places: ScriptPlaces,
+    pub store: Store,
+}
+
+/// The data that stays the same throughout a turn.
+#[derive(Clone)]
+pub struct TurnContext {
+    pub responder: TurnResponder,
+    pub system: SystemPrompts,
+    pub summarizer: Summarizer,
+    /// The folder for long outputs, and the session they belong to.
+    pub outputs: Option<(PathBuf, String)>,
+    pub tools: Toolbox,
+    pub extensions: Arc<ExtensionLibrary>,
+    pub servers: TurnServers,
+    pub redactor: Arc<Redactor>,
+    /// Whether shell commands that are not of high risk were approved in advance.
+    pub approves_template_commands: bool,
+    pub scripts: TurnScripts,
+    /// What the turn may spend, given what was spent before it.
+    pub budget: Budget,
+    pub lang: Lang,
+    pub cancel: CancellationToken,
 }

@@ -3,9 +3,8 @@
 use serde_json::json;
 
 use super::hook_runner::HookNews;
-use super::language_steps::replaced_step;
 use super::turn_messages::TurnMessage;
-use super::turn_scope::TurnScope;
+use super::turn_parts::TurnParts;
 use crate::agent::turn::add_note;
 use crate::agent::{Steering, StepAdvice};
 use avocet_core::i18n::{LocalizedText, PhraseValue, hooks as phrases};
@@ -15,36 +14,23 @@ use avocet_hooks::{HookCall, HookDecision, HookEvent, HookReply};
 /// How often hooks may put off the end of one turn.
 const MAX_PUT_OFF: usize = 3;
 
-impl TurnScope {
+impl TurnParts<'_> {
     /// Runs the hooks of an event, and shows what they say. One that ends the turn cancels it.
     pub(super) async fn run_hooks(&mut self, call: &HookCall) -> HookReply {
-        if !self.context.hooks.follows(call) {
+        if !self.hooks.follows(call) {
             return HookReply::default();
         }
-        let run = self.context.hooks.run(call, self.judge.policy_context(), &self.context.cancel);
+        let run = self.hooks.run(call, self.judge.policy_context(), &self.context.cancel);
         let mut reply = run.await;
         for notice in std::mem::take(&mut reply.notices) {
-            self.emit(Event::Notice(notice)).await;
+            self.events.emit(Event::Notice(notice)).await;
         }
         if let Some(why) = &reply.halt {
             let say = phrases::HALTED.with("reason", reason_text(why));
-            self.emit(Event::Notice(Notice::warning(say))).await;
+            self.events.emit(Event::Notice(Notice::warning(say))).await;
             self.context.cancel.cancel();
         }
         reply
-    }
-
-    /// What hooks say of a step before it is judged, or of the question about it.
-    pub(super) async fn advise(&mut self, event: HookEvent, proposed: Step) -> StepAdvice {
-        let step = replaced_step(self, event, proposed.clone()).await;
-        let call = HookCall::of_step(event, &step, self.judge.folder());
-        let reply = self.run_hooks(&call).await;
-        let (advice, notices) = step_advice(&call, &step, reply);
-        for notice in notices {
-            self.emit(Event::Notice(notice)).await;
-        }
-        let replaced = (step.work != proposed.work).then_some(step);
-        StepAdvice { changed: advice.changed.or(replaced), ..advice }
     }
 
     /// Hooks see the result of a step that ran, and may add something for the model.
@@ -62,11 +48,11 @@ impl TurnScope {
     /// # Errors
     /// Why they do not let it pass.
     pub(super) async fn hear_hooks(&mut self, message: &str) -> Result<String, LocalizedText> {
-        let mut added = match self.context.hooks.start.take() {
+        let mut added = match self.hooks.start.take() {
             Some(start) => {
                 let cancel = self.context.cancel.clone();
                 let reply = cancel.run_until_cancelled(start).await.unwrap_or_default();
-                self.notify(TurnMessage::Hook(HookNews::StartHeard));
+                self.events.notify(TurnMessage::Hook(HookNews::StartHeard));
                 reply.context
             }
             None => String::new(),
@@ -80,7 +66,7 @@ impl TurnScope {
         }
         if !reply.context.is_empty() {
             let say = phrases::ADDED.with("text", avocet_core::text::one_line(&reply.context));
-            self.emit(Event::Notice(Notice::info(say))).await;
+            self.events.emit(Event::Notice(Notice::info(say))).await;
         }
         if !added.is_empty() && !reply.context.is_empty() {
             added.push('\n');
@@ -98,7 +84,7 @@ impl TurnScope {
         match self.hear_hooks(&text).await {
             Ok(added) => Some(Steering { submit, text: text + &added }),
             Err(why) => {
-                self.emit(Event::Notice(Notice::warning(why))).await;
+                self.events.emit(Event::Notice(Notice::warning(why))).await;
                 None
             }
         }
@@ -106,17 +92,17 @@ impl TurnScope {
 
     /// What a hook wants the model to do before the turn ends.
     pub(super) async fn put_off_end(&mut self) -> Option<String> {
-        let count = self.context.hooks.put_off;
+        let count = self.hooks.put_off;
         let fields = json!({ "stop_hook_active": count > 0 });
-        let call = HookCall::new(self.context.hooks.end, "", fields);
+        let call = HookCall::new(self.hooks.end, "", fields);
         let reply = self.run_hooks(&call).await;
         let goes_on = reply.decision == Some(HookDecision::Deny) && count < MAX_PUT_OFF;
         if !goes_on || reply.reason.is_empty() || reply.halt.is_some() {
             return None;
         }
-        self.context.hooks.put_off += 1;
+        self.hooks.put_off += 1;
         let say = phrases::GOES_ON.with("reason", avocet_core::text::one_line(&reply.reason));
-        self.emit(Event::Notice(Notice::info(say))).await;
+        self.events.emit(Event::Notice(Notice::info(say))).await;
         Some(reply.reason)
     }
 
@@ -126,10 +112,9 @@ impl TurnScope {
         let message = phrases::WAITS.text(self.context.lang);
         let fields = json!({ "message": message, "notification_type": KIND });
         let call = HookCall::new(HookEvent::Notification, KIND, fields);
-        if self.context.hooks.follows(&call) {
-            let run =
-                self.context.hooks.run(&call, self.judge.policy_context(), &self.context.cancel);
-            let mut outbox = self.outbox.split_off();
+        if self.hooks.follows(&call) {
+            let run = self.hooks.run(&call, self.judge.policy_context(), &self.context.cancel);
+            let mut outbox = self.events.outbox.split_off();
             tokio::spawn(async move {
                 for notice in run.await.notices {
                     outbox.send(Event::Notice(notice)).await;

@@ -8,11 +8,12 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, sleep_until};
 
 use super::Fallback;
-use super::language_steps::add_late_diagnostics;
+use super::language_steps::{add_late_diagnostics, replaced_step};
 use super::offered_tools::offered_tools;
 use super::turn_context::bounds_of_model;
+use super::turn_conversation::Preamble;
+use super::turn_hooks::step_advice;
 use super::turn_messages::{FinishedTurn, TurnMessage};
-use super::turn_room::Preamble;
 use super::turn_scope::TurnScope;
 use super::{provider_search, script_tool, skill_tool, subagent};
 use crate::agent::Steering;
@@ -21,8 +22,6 @@ use crate::agent::turn::{Turn, TurnResult, TurnStart};
 use crate::agent::{Host, ModelRequest, RequestNews, StepAdvice};
 use crate::context::history::TurnRecord;
 use crate::context::message_size::tools_size;
-use crate::context::request;
-use crate::context::window::Section;
 use avocet_core::i18n::{Localize, LocalizedText, session as phrases};
 use avocet_core::protocol::growing_reply::GrowingReply;
 use avocet_core::protocol::{
@@ -30,7 +29,7 @@ use avocet_core::protocol::{
     Observation, PromptSize, Question, Step, ToolSchema, Truncation, TurnOutcome, Usage, reply,
 };
 use avocet_core::text::ends_in_repetition;
-use avocet_hooks::HookEvent;
+use avocet_hooks::{HookCall, HookEvent};
 use avocet_model::{Chunk, ModelError, ModelReply, Request};
 use avocet_safety::{ClearedStep, Grant, PolicyContext, SessionOpening, ToolTask};
 
@@ -54,7 +53,7 @@ impl Host for TurnScope {
         self.shared.spending.add(reply.usage);
         let usage = reply.usage.plus(std::mem::take(&mut self.account.extra));
         self.account.spent = self.account.spent.plus(usage);
-        self.notify(TurnMessage::Spent(self.account.spent));
+        self.events.notify(TurnMessage::Spent(self.account.spent));
         Ok(ModelReply { usage, ..reply })
     }
 
@@ -64,21 +63,21 @@ impl Host for TurnScope {
     }
 
     async fn fall_back(&mut self, why: LocalizedText) -> Option<Dialect> {
-        while let Some(Fallback { name, model }) = self.context.fallbacks.pop_front() {
+        while let Some(Fallback { name, model }) = self.context.responder.fallbacks.pop_front() {
             let say = match &model {
                 Ok(model) => phrases::FELL_BACK
-                    .with("model", self.context.model.name())
+                    .with("model", self.context.responder.model.name())
                     .with("other", label(model.name(), &name))
                     .with("why", why.clone()),
                 Err(fault) => {
                     phrases::FALLBACK_UNUSABLE.with("other", name).with("why", fault.clone())
                 }
             };
-            self.emit(Event::Notice(Notice::warning(say))).await;
+            self.events.emit(Event::Notice(Notice::warning(say))).await;
             if let Ok(model) = model {
-                self.context.model = model;
-                self.context.fit_to_model();
-                return Some(self.context.model.dialect());
+                self.context.responder.model = model;
+                self.context.responder.fit_to_model();
+                return Some(self.context.responder.model.dialect());
             }
         }
         None
@@ -89,15 +88,23 @@ impl Host for TurnScope {
     }
 
     async fn admit(&mut self, steering: Steering) -> Option<Steering> {
-        self.admit_steering(steering).await
+        self.parts().admit_steering(steering).await
     }
 
-    async fn consult(&mut self, event: HookEvent, step: Step) -> StepAdvice {
-        self.advise(event, step).await
+    async fn consult(&mut self, event: HookEvent, proposed: Step) -> StepAdvice {
+        let step = replaced_step(self, event, proposed.clone()).await;
+        let call = HookCall::of_step(event, &step, self.judge.folder());
+        let reply = self.parts().run_hooks(&call).await;
+        let (advice, notices) = step_advice(&call, &step, reply);
+        for notice in notices {
+            self.events.emit(Event::Notice(notice)).await;
+        }
+        let replaced = (step.work != proposed.work).then_some(step);
+        StepAdvice { changed: advice.changed.or(replaced), ..advice }
     }
 
     async fn reason_to_go_on(&mut self) -> Option<String> {
-        self.put_off_end().await
+        self.parts().put_off_end().await
     }
 
     async fn ask(&mut self, question: Question) -> Option<Decision> {
@@ -115,12 +122,12 @@ impl Host for TurnScope {
                 provider_search::run(self, step).await
             }
             Some(ToolTask::Subagent(_)) => subagent::run_task(self, step).await,
-            _ if is_script => self.run_script(step).await,
+            _ if is_script => script_tool::run(self, step).await,
             _ => self.run_step(step).await,
         };
-        self.notify(TurnMessage::StepFinished);
+        self.events.notify(TurnMessage::StepFinished);
         add_late_diagnostics(self, &mut observation).await;
-        self.run_hooks_after(&mut observation).await;
+        self.parts().run_hooks_after(&mut observation).await;
         if let Some((name, _)) = skill_tool::skill_call(&observation.step.work)
             && observation.succeeded()
         {
@@ -133,42 +140,47 @@ impl Host for TurnScope {
     async fn run_together(&mut self, steps: Vec<ClearedStep>) -> Vec<Observation> {
         let mut all = subagent::run_tasks(self, steps).await;
         for observation in &mut all {
-            self.notify(TurnMessage::StepFinished);
-            self.run_hooks_after(observation).await;
+            self.events.notify(TurnMessage::StepFinished);
+            self.parts().run_hooks_after(observation).await;
         }
         all
     }
 
     async fn emit(&mut self, event: Event) {
-        self.emit(event).await;
+        self.keep_plan(&event);
+        self.events.emit(event).await;
     }
 
     async fn emit_before_call(&mut self, events: Vec<Event>) {
-        events.iter().for_each(|event| self.notify_session(event));
-        let steers = |event: &Event| matches!(event, Event::Steered { .. });
-        self.has_unsaved_message |= events.iter().any(steers);
-        self.send_in_background(events);
+        events.iter().for_each(|event| self.keep_plan(event));
+        self.events.emit_in_background(events);
     }
 
     fn remember(&mut self, rule: String, _: ApprovalScope) {
-        self.notify(TurnMessage::Remember { rule });
+        self.events.notify(TurnMessage::Remember { rule });
     }
 
     fn set_approval_mode(&mut self, mode: ApprovalMode) {
         self.judge.set_approval_mode(mode);
-        self.notify(TurnMessage::PlanAccepted(mode));
+        self.events.notify(TurnMessage::PlanAccepted(mode));
     }
 
     fn open_for_session(&mut self, opening: SessionOpening) {
-        self.notify(TurnMessage::SandboxOpened(Box::new(opening)));
+        self.events.notify(TurnMessage::SandboxOpened(Box::new(opening)));
     }
 
     fn grant(&mut self, grant: Grant, scope: ApprovalScope) {
-        self.notify(TurnMessage::RuleGranted { grant: Box::new(grant), scope });
+        self.events.notify(TurnMessage::RuleGranted { grant: Box::new(grant), scope });
     }
 }
 
 impl TurnScope {
+    fn keep_plan(&mut self, event: &Event) {
+        if let Event::Plan { items } = event {
+            self.conversation.set_plan(self.turn, items, &self.context.redactor);
+        }
+    }
+
     fn usable_tools(
         &mut self,
         tools: &Arc<[ToolSchema]>,
@@ -181,19 +193,20 @@ impl TurnScope {
     /// After a request that the server found too long: lowers the limits to the context window that
     /// it named. True if that is less than before.
     async fn adopt_smaller_window(&mut self) -> bool {
-        let bounds = bounds_of_model(&*self.context.model, self.context.usual_bounds);
-        let is_less = bounds.room.bytes < self.context.bounds.room.bytes;
+        let bounds =
+            bounds_of_model(&*self.context.responder.model, self.context.responder.usual_bounds);
+        let is_less = bounds.room.bytes < self.context.responder.bounds.room.bytes;
         if is_less {
-            self.context.bounds = bounds;
-            let tokens = self.context.model.window().unwrap_or_default();
+            self.context.responder.bounds = bounds;
+            let tokens = self.context.responder.model.window().unwrap_or_default();
             let say = phrases::WINDOW_LEARNED.with("tokens", tokens);
-            self.emit(Event::Notice(Notice::warning(say))).await;
+            self.events.emit(Event::Notice(Notice::warning(say))).await;
         }
         is_less
     }
 
     fn tool_schemas(&self, size: PromptSize) -> Arc<[ToolSchema]> {
-        let model = &self.context.model;
+        let model = &self.context.responder.model;
         self.context.tools.schemas(model.name(), size, model.offers_shell())
     }
 
@@ -202,61 +215,46 @@ impl TurnScope {
         &mut self,
         model_request: ModelRequest,
     ) -> Result<ModelReply, ModelError> {
-        let mut masked = std::mem::take(&mut self.masked);
-        masked.update(model_request.messages, &self.context.redactor);
-        let turn = masked.messages();
-        let mut has_asked = false;
-        if !std::mem::replace(&mut self.prepared, true) {
-            has_asked = self.prepare().await;
-            self.warn_of_omitted_words(turn).await;
-        }
-        self.follow_work().await;
-        let size = self.context.prompt_size;
+        let (conversation, mut parts) = self.split();
+        let has_asked = conversation.prepare(model_request.messages, &mut parts).await;
+        let size = self.context.responder.prompt_size;
         let system = self.context.system.text(model_request.dialect, size);
         let system = self.context.redactor.mask(&system);
-        let bounds = self.context.bounds_for(model_request.dialect);
+        let bounds = self.context.responder.bounds_for(model_request.dialect);
         let (schema, tools) = match (model_request.dialect, size) {
             (Dialect::Json, PromptSize::Full) => (Some(reply::shared_schema()), Arc::default()),
             (Dialect::Json, PromptSize::Short) => {
                 (Some(reply::shared_short_schema()), Arc::default())
             }
-            (Dialect::Tools, _) => (self.context.answer_schema.clone(), self.tool_schemas(size)),
+            (Dialect::Tools, _) => {
+                (self.context.responder.answer_schema.clone(), self.tool_schemas(size))
+            }
         };
         let preamble = Preamble { system: &system, tools: tools_size(&tools) };
-        if !model_request.repair {
-            let index = self.mask_index(model_request.index);
-            self.make_room(preamble, turn, &index, bounds, has_asked).await;
-        }
-        let view = self.compaction.view(turn);
-        let omitted = turn.iter().map(Message::len).sum::<usize>();
-        let omitted = omitted.saturating_sub(view.iter().map(Message::len).sum());
-        let (mut messages, mut ledger) =
-            request::build(self.request_parts(preamble, &view), bounds);
+        let index = (!model_request.repair).then_some(model_request.index);
+        let (conversation, mut parts) = self.split();
+        let (mut messages, usage) =
+            conversation.request(preamble, index, bounds, has_asked, &mut parts).await;
         if size == PromptSize::Short {
             messages.iter_mut().for_each(Message::restore_text_calls);
         }
-        ledger.add_omitted(Section::Turn, omitted);
-        self.masked = masked;
-        self.notify(TurnMessage::RequestSent(Box::new(ledger)));
-        self.request_bytes =
-            messages.iter().map(Message::len).sum::<usize>() + preamble.tools.bytes;
+        self.events.notify(TurnMessage::RequestSent(Box::new(usage)));
+        let sent_bytes = messages.iter().map(Message::len).sum::<usize>() + preamble.tools.bytes;
         let request = Request {
             tools: self.usable_tools(&tools, &messages),
             messages,
-            params: self.context.params.clone(),
+            params: self.context.responder.params.clone(),
             schema,
-            effort: self.context.effort,
-            cache_key: self.context.cache_key.clone(),
+            effort: self.context.responder.effort,
+            cache_key: self.context.responder.cache_key.clone(),
             restarts: true,
             ..Request::default()
         };
         self.answer = ModelReply::default();
-        if std::mem::take(&mut self.has_unsaved_message) {
-            self.flush_background().await;
-        }
-        self.send_in_background(vec![Event::ReplyStarted]);
-        let stream = self.context.model.stream(request);
-        let reply = self.read_stream(stream).await?;
+        self.events.save_message().await;
+        self.events.emit_in_background(vec![Event::ReplyStarted]);
+        let stream = self.context.responder.model.stream(request);
+        let reply = self.read_stream(stream, sent_bytes).await?;
         // The steps it proposes are judged next.
         self.await_sandbox_status().await;
         Ok(reply)
@@ -269,7 +267,7 @@ impl TurnScope {
         message: String,
         images: Vec<Image>,
     ) -> FinishedTurn {
-        let start = match self.hear_hooks(&message).await {
+        let start = match self.parts().hear_hooks(&message).await {
             Ok(added) => start.with_message(message + &added, images),
             Err(why) => {
                 let ending = TurnOutcome::Unsent { why };
@@ -283,10 +281,10 @@ impl TurnScope {
     pub(super) async fn drive_heard(mut self, start: TurnStart) -> FinishedTurn {
         let cancel = self.context.cancel.clone();
         self.account.max_steps = start.max_steps;
-        let model = std::sync::Arc::clone(&self.context.model);
+        let model = std::sync::Arc::clone(&self.context.responder.model);
         // A turn that is stopped meanwhile does not wait.
         let _stopped = cancel.run_until_cancelled(model.wait_for_facts()).await;
-        self.context.fit_to_model();
+        self.context.responder.fit_to_model();
         let start = TurnStart {
             next_step: self.next_step,
             dialect: model.dialect(),
@@ -297,7 +295,7 @@ impl TurnScope {
             drive(Turn::new(start), &mut self, cancel).await;
         // That of agents whose results no answer followed.
         let usage = usage.plus(std::mem::take(&mut self.account.extra));
-        self.keep_as_sent(&mut record);
+        self.conversation.keep_as_sent(&mut record, &self.context.redactor);
         self.next_step = next_step;
         self.end(ending, record, usage).await
     }
@@ -306,11 +304,12 @@ impl TurnScope {
     async fn read_stream(
         &mut self,
         mut stream: futures_util::stream::BoxStream<'static, Result<Chunk, ModelError>>,
+        sent_bytes: usize,
     ) -> Result<ModelReply, ModelError> {
         // What is not inside JSON is shown as it is. A model that is offered tools may answer in
         // JSON as well.
         let mut growing = GrowingReply::default();
-        let is_small = self.context.model.is_small();
+        let is_small = self.context.responder.model.is_small();
         let mut limit = ReplyLimit { is_small, ..ReplyLimit::default() };
         loop {
             if let Some(cut) = limit.reached(&self.answer, &growing) {
@@ -322,10 +321,10 @@ impl TurnScope {
                 chunk
             } else {
                 // All chunks that have arrived are taken.
-                let due = self.outbox.due();
+                let due = self.events.outbox.due();
                 let now = Instant::now();
                 if due.is_some_and(|due| due <= now) {
-                    self.outbox.release();
+                    self.events.outbox.release();
                     continue;
                 }
                 let last = limit.deadline;
@@ -333,10 +332,10 @@ impl TurnScope {
                     chunk = stream.next() => chunk,
                     () = sleep_until(last.unwrap_or(now)), if last.is_some() => continue,
                     () = sleep_until(due.unwrap_or(now)), if due.is_some() => continue,
-                    () = self.outbox.flush(), if self.outbox.has_unsent() => continue,
+                    () = self.events.outbox.flush(), if self.events.outbox.has_unsent() => continue,
                 }
             };
-            self.flush_background().await;
+            self.events.flush().await;
             match chunk {
                 // The message is whole: what the connection lost after it is not worth a request.
                 Some(Ok(Chunk::Retrying { .. })) if limit.deadline.is_some() => break,
@@ -353,17 +352,17 @@ impl TurnScope {
                 None => break,
             }
         }
-        self.outbox.flush().await;
+        self.events.outbox.flush().await;
         let mut answer = std::mem::take(&mut self.answer);
         if answer.usage == Usage::default() {
-            answer.usage = estimate_usage(&answer, self.request_bytes);
+            answer.usage = estimate_usage(&answer, sent_bytes);
         }
         Ok(answer)
     }
 
     /// Whether another model answers from the beginning.
     fn will_fall_back(&self, error: &ModelError) -> bool {
-        error.is_mended_elsewhere() && !self.context.fallbacks.is_empty()
+        error.is_mended_elsewhere() && !self.context.responder.fallbacks.is_empty()
     }
 
     async fn handle_chunk(&mut self, chunk: Chunk, growing: &mut GrowingReply) {
@@ -371,30 +370,30 @@ impl TurnScope {
             Chunk::Text(text) => {
                 let shown = growing.push(text);
                 if !shown.is_empty() {
-                    self.outbox.gather(Event::Delta { text: shown });
+                    self.events.outbox.gather(Event::Delta { text: shown });
                 }
                 if let Some((name, bytes)) = growing.take_growth() {
-                    self.outbox.send(Event::CallProgress { name, bytes }).await;
+                    self.events.outbox.send(Event::CallProgress { name, bytes }).await;
                 }
             }
             Chunk::Thought(text) => {
-                self.outbox.gather(Event::ReasoningDelta { text: text.clone() });
+                self.events.outbox.gather(Event::ReasoningDelta { text: text.clone() });
             }
             Chunk::Retrying { attempt, of, wait_ms, why } => {
                 let (attempt, of, wait_ms, why) = (*attempt, *of, *wait_ms, why.clone());
-                self.outbox.send(Event::Retrying { attempt, of, wait_ms, why }).await;
+                self.events.outbox.send(Event::Retrying { attempt, of, wait_ms, why }).await;
             }
             Chunk::Notice(say) => {
-                self.outbox.send(Event::Notice(Notice::warning(say.clone()))).await;
+                self.events.outbox.send(Event::Notice(Notice::warning(say.clone()))).await;
             }
             Chunk::CallProgress { name, bytes } => {
                 let (name, bytes) = (name.clone(), *bytes);
-                self.outbox.send(Event::CallProgress { name, bytes }).await;
+                self.events.outbox.send(Event::CallProgress { name, bytes }).await;
             }
             Chunk::Restart => {
                 *growing = GrowingReply::default();
-                self.outbox.flush().await;
-                self.outbox.send(Event::ReplyStarted).await;
+                self.events.outbox.flush().await;
+                self.events.outbox.send(Event::ReplyStarted).await;
             }
             Chunk::Gap
             | Chunk::Paused

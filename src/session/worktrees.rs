@@ -144,7 +144,7 @@ async fn merge(folder: PathBuf, name: String, mut scope: TurnScope) -> FinishedT
     let line = match line {
         Ok(line) => line,
         Err(why) => {
-            scope.emit(Event::Notice(Notice::warning(why))).await;
+            scope.events.emit(Event::Notice(Notice::warning(why))).await;
             return scope.end(TurnOutcome::Done, TurnRecord::default(), Usage::default()).await;
         }
     };

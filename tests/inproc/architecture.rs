@@ -98,8 +98,6 @@ const LARGE_TYPES: &[(&str, usize, usize)] = &[
     ("session::SessionConfig", 0, 20),
     ("session::agent::turn::Turn", 66, 10),
     ("session::state::Session", 219, 33),
-    ("session::turn_context::TurnContext", 2, 27),
-    ("session::turn_scope::TurnScope", 80, 22),
 ];
 
 /// The circles of files by the first of each, and how many files it has: what a parent names of its
