@@ -83,6 +83,7 @@ mod runtime;
 mod script_agent;
 mod script_check;
 mod script_commands;
+mod script_seal;
 mod script_test;
 mod scripts;
 mod self_update;

@@ -67,7 +67,7 @@ pub fn run(
     }
     let (file, results) = match ResultFile::open(&out.join("results.jsonl")) {
         Ok(opened) => opened,
-        Err(why) => return wrong(why),
+        Err(why) => return startup.fail(&Notice::error(why), Exit::WrongUse),
     };
     let is_done = |task: &BatchTask| results.iter().any(|result| result.task == task.id);
     let tasks: Vec<_> = tasks.into_iter().filter(|(_, task)| !is_done(task)).collect();

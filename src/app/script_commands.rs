@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::startup::{self, Startup};
 use super::subcommands::{print_rows, print_text};
-use super::{script_check, script_test};
+use super::{script_check, script_seal, script_test};
 use crate::cli::language_server::{self, ScriptServerConfig};
 use crate::cli::messages::{self, Printer};
 use crate::cli::script_command::{self, ScriptCommand, SearchFolders};
@@ -25,7 +25,7 @@ use avocet_script::built_in;
 use avocet_script::manifest::Manifest;
 use avocet_script::reference::schema;
 use avocet_script::source::{ENDINGS, ScriptLibrary, stem};
-use avocet_session::script_places::{DiskFiles, ScriptPlaces};
+use avocet_session::script_places::{DiskFiles, ScriptPlaces, SealOpener};
 
 /// `help`, `help COMMAND`, `help TOPIC` and `help scripts CHAPTER`: nothing else is started for it.
 pub fn help(topics: &[String]) -> Exit {
@@ -94,22 +94,32 @@ pub fn run(startup: &Startup, command: &ScriptCommand, json: bool) -> Exit {
             let library = library(startup, &named.search);
             script_test::test_scripts(startup, &named.paths, &library, json)
         }
+        ScriptCommand::Seal(seal) => script_seal::seal(startup, seal, json),
         ScriptCommand::Schema => print_text(startup, &format!("{:#}\n", schema::json_schema())),
         ScriptCommand::Lsp(search) => lsp(startup, search),
     }
 }
 
 /// The scripts of this folder, of the folders of `-s` and of the settings, and the built-in ones.
+/// Those that are sealed stay closed.
 pub fn library(startup: &Startup, search: &SearchFolders) -> ScriptLibrary {
+    let (folders, disk) = script_folders(startup, search);
+    let disk = DiskFiles { opener: SealOpener::default(), ..disk };
+    ScriptLibrary::new(Arc::new(disk), folders, built_in::SCRIPTS)
+}
+
+/// The same for a run, which opens sealed ones.
+pub fn opening_library(startup: &Startup, search: &SearchFolders) -> ScriptLibrary {
     let (folders, disk) = script_folders(startup, search);
     ScriptLibrary::new(Arc::new(disk), folders, built_in::SCRIPTS)
 }
 
 /// Where scripts are searched, those of `-s` first, and the disk with what is trusted on it.
 fn script_folders(startup: &Startup, search: &SearchFolders) -> (Vec<PathBuf>, DiskFiles) {
-    let ScriptPlaces { folders, trusted, .. } = startup.script_folder_finder()(startup.trusted);
+    let ScriptPlaces { folders, trusted, opener, .. } =
+        startup.script_folder_finder()(startup.trusted);
     let named = search.search.iter().map(|folder| startup.folder.join(folder));
-    (named.chain(folders).collect(), DiskFiles { trusted })
+    (named.chain(folders).collect(), DiskFiles { trusted, opener })
 }
 
 /// A heading for each folder, below it the ID and the title of each script.
@@ -235,6 +245,7 @@ fn create(startup: &Startup, name: &str, like: Option<&str>, json: bool) -> Exit
 
 fn lsp(startup: &Startup, search: &SearchFolders) -> Exit {
     let (folders, disk) = script_folders(startup, search);
+    let disk = DiskFiles { opener: SealOpener::default(), ..disk };
     let setup = ScriptServerConfig { disk, folders, lang: startup.lang() };
     match language_server::serve(BufReader::new(io::stdin()), output::stdout(), setup) {
         Ok(exit) => exit,

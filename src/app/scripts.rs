@@ -25,7 +25,9 @@ use crate::cli::messages::{self, Printer};
 use crate::cli::output;
 use crate::cli::script::{RunFormat, Writer};
 use crate::cli::script_command::SearchFolders;
-use avocet_core::i18n::{Localize, LocalizedText, cli as phrases, session as session_words};
+use avocet_core::i18n::{
+    Localize, LocalizedText, cli as phrases, script_run as run_words, session as session_words,
+};
 use avocet_core::protocol::budget::{Budget, Spent};
 use avocet_core::protocol::{Message, Notice, Provider, Question, StepAction, StepQuestion};
 use avocet_core::signals;
@@ -54,11 +56,12 @@ pub fn run_script(
 ) -> Exit {
     startup.report_problems();
     let search = SearchFolders { search: script.search.clone() };
-    let library = script_commands::library(&startup, &search);
     if script.check {
+        let library = script_commands::library(&startup, &search);
         let named = script_check::named_scripts(&script.script, &script.args);
         return script_check::check_scripts(&startup, &named, &library, json);
     }
+    let library = script_commands::opening_library(&startup, &search);
     let args = match script_args(script, &startup.folder, &library) {
         Ok(args) => args,
         Err(say) => return report_error(&startup, json, say),
@@ -440,8 +443,13 @@ impl ScriptHost for DryRunHost {
             return stream::iter([Err(phrases::DRY_RUN.into())]).boxed();
         }
         self.count += 1;
+        let mut messages = call.messages;
+        if self.inner.is_sealed {
+            let text = LocalizedText::from(run_words::SEALED_MESSAGE);
+            messages = vec![Message::user(text.to_string())];
+        }
         // The run is being dropped: there is no receiver.
-        let _ = self.calls.send(call.messages);
+        let _ = self.calls.send(messages);
         let sample = call.sample.unwrap_or_else(|| format!("<reply {}>", self.count));
         let answer = AnswerPart::Text(sample);
         stream::iter([Ok(answer), Ok(AnswerPart::Finished(None))]).boxed()
@@ -452,6 +460,14 @@ impl ScriptHost for DryRunHost {
         if let ScriptEvent::Note(_) = event {
             self.inner.emit(event);
         }
+    }
+
+    fn seal(&mut self) {
+        self.inner.seal();
+    }
+
+    fn is_sealed(&self) -> bool {
+        self.inner.is_sealed()
     }
 
     fn confirm(&mut self, _: LocalizedText) -> BoxFuture<'_, bool> {

@@ -28,7 +28,6 @@ use avocet_safety::redact::{self, Redactor, is_random, is_secret_name};
 use avocet_safety::tools::{PluginEntry, PluginRegistry};
 use avocet_safety::{self as safety, Limit};
 use avocet_session::extensions::{FindPlaces, LatestScan};
-use avocet_session::script_places::{FindScripts, ScriptPlaces};
 use avocet_session::{Connected, folders};
 use avocet_store::Store;
 use avocet_tools::git_worktree::Worktree;
@@ -450,31 +449,6 @@ impl Startup {
             offline: self.loaded.settings.policy().limits.network == Limit::Refuse,
             home,
         }
-    }
-
-    /// The folders of scripts, for callers that learn later whether the folder is trusted.
-    pub fn script_folder_finder(&self) -> FindScripts {
-        let own = self.paths.scripts();
-        let folder = self.folder.clone();
-
-        let given = self.trust.trusted_folder.clone();
-        let allowed = self.loaded.settings.script_environment.iter();
-        let environment: BTreeMap<String, String> = allowed
-            .filter_map(|name| Some((name.clone(), self.environment.get(name)?.to_owned())))
-            .collect();
-        let time_limit = self.loaded.settings.limits.script_timeout;
-        Arc::new(move |trusted| {
-            let workspace = trusted.then(|| folder.clone());
-            let folders =
-                workspace.iter().map(|folder| folder.join(".avocet/scripts")).chain([own.clone()]);
-            let trusted = workspace.iter().chain(&given).chain([&own]);
-            ScriptPlaces {
-                folders: folders.collect(),
-                trusted: trusted.filter_map(|folder| folder.canonicalize().ok()).collect(),
-                environment: environment.clone(),
-                time_limit,
-            }
-        })
     }
 
     /// How the screen saves a setting: in the user's own file.

@@ -14,11 +14,12 @@ use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response}
 use serde_json::{Value, json};
 
 use super::Exit;
-use avocet_core::i18n::{Lang, PhraseValue};
+use avocet_core::i18n::{Lang, PhraseValue, script_help};
 use avocet_script::built_in;
 use avocet_script::check::ScriptFaultSeverity;
 use avocet_script::editor::{
-    CompletionKind, EditedFiles, EditedScript, EditorPosition, EditorRange, replace_range,
+    CompletionKind, EditedFiles, EditedScript, EditorFault, EditorPosition, EditorRange,
+    replace_range,
 };
 use avocet_script::source::{ScriptLibrary, normalize_path};
 use avocet_session::script_places::DiskFiles;
@@ -125,6 +126,8 @@ struct OpenDocument {
     uri: String,
     version: Option<i64>,
     text: Arc<str>,
+    /// The faults that were published of this text.
+    faults: Vec<EditorFault>,
 }
 
 struct Server<W> {
@@ -207,6 +210,18 @@ impl<W: Write> Server<W> {
                 });
                 self.respond(id, found)
             }
+            (Phase::Ready, "textDocument/references") => {
+                let uri = text_at(&params, "/textDocument/uri").unwrap_or_default();
+                let found = self.at(&params, |script, at, _| {
+                    let found = script.references(at).into_iter();
+                    found.map(|range| json!({ "uri": uri, "range": range_json(range) })).collect()
+                });
+                self.respond(id, found)
+            }
+            (Phase::Ready, "textDocument/codeAction") => {
+                let found = self.quick_fixes(&params);
+                self.respond(id, found)
+            }
             _ => self.refuse(id, ErrorCode::MethodNotFound, &method),
         }
     }
@@ -233,6 +248,7 @@ impl<W: Write> Server<W> {
                     uri: uri.to_owned(),
                     version: version(params),
                     text: text.into(),
+                    faults: Vec::new(),
                 };
                 self.open.insert(path, document);
             }
@@ -247,6 +263,7 @@ impl<W: Write> Server<W> {
                     };
                 }
                 document.version = version(params);
+                document.faults.clear();
             }
             "textDocument/didClose" => {
                 self.open.remove(&path);
@@ -284,23 +301,37 @@ impl<W: Write> Server<W> {
         find(&EditedScript::new(&path, &document.text, &library), at, self.setup.lang)
     }
 
+    /// What was probably meant, for the faults in a range.
+    fn quick_fixes(&self, params: &Value) -> Value {
+        let uri = text_at(params, "/textDocument/uri").unwrap_or_default();
+        let document = self.open.get(&path_of(uri));
+        let asked = params.get("range").and_then(range_from);
+        let (Some(document), Some(asked)) = (document, asked) else { return json!([]) };
+        let overlaps = |range: EditorRange| range.start <= asked.end && asked.start <= range.end;
+        let faults = document.faults.iter().filter(|fault| overlaps(fault.range));
+        let action = |fault: &EditorFault| {
+            let (range, near) = fault.fix.as_ref()?;
+            let edit = json!({ "range": range_json(*range), "newText": near });
+            let title = script_help::QUICK_FIX.with("near", near.as_str());
+            Some(json!({
+                "title": title.text(self.setup.lang),
+                "kind": "quickfix",
+                "diagnostics": [diagnostic(fault, self.setup.lang)],
+                "edit": { "changes": { uri: [edit] } },
+            }))
+        };
+        faults.filter_map(action).collect()
+    }
+
     async fn publish(&mut self, path: &Path) -> io::Result<()> {
         let Some(document) = self.open.get(path).cloned() else { return Ok(()) };
         let library = self.library();
         let faults = EditedScript::new(path, &document.text, &library).faults().await;
-        let lang = self.setup.lang;
-        let faults = faults.into_iter().map(|fault| {
-            json!({
-                "range": range_json(fault.range),
-                "severity": match fault.severity {
-                    ScriptFaultSeverity::Error => 1,
-                    ScriptFaultSeverity::Warning => 2,
-                },
-                "source": "avocet",
-                "message": fault.message.text(lang),
-            })
-        });
-        self.send_faults(&document.uri, document.version, faults.collect())
+        let told = faults.iter().map(|fault| diagnostic(fault, self.setup.lang)).collect();
+        if let Some(document) = self.open.get_mut(path) {
+            document.faults = faults;
+        }
+        self.send_faults(&document.uri, document.version, told)
     }
 
     fn send_faults(
@@ -318,14 +349,28 @@ impl<W: Write> Server<W> {
     }
 }
 
+fn diagnostic(fault: &EditorFault, lang: Lang) -> Value {
+    json!({
+        "range": range_json(fault.range),
+        "severity": match fault.severity {
+            ScriptFaultSeverity::Error => 1,
+            ScriptFaultSeverity::Warning => 2,
+        },
+        "source": "avocet",
+        "message": fault.message.text(lang),
+    })
+}
+
 fn capabilities() -> Value {
     json!({
         "capabilities": {
             "positionEncoding": "utf-16",
             "textDocumentSync": { "openClose": true, "change": 2, "save": {} },
-            "completionProvider": { "triggerCharacters": ["$", "[", "@", "{", "|", ">", ":"] },
+            "completionProvider": { "triggerCharacters": ["$", "[", "@", "{", "|", ">", ":", "("] },
             "hoverProvider": true,
             "definitionProvider": true,
+            "referencesProvider": true,
+            "codeActionProvider": { "codeActionKinds": ["quickfix"] },
         },
         "serverInfo": { "name": "avocet", "version": env!("CARGO_PKG_VERSION") },
     })

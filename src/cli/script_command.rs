@@ -39,6 +39,9 @@ pub enum ScriptCommand {
     /// Run scripts with the replies of `NAME.replies.json` beside them, and compare.
     #[command(after_help = "Example:\n  avocet script test .avocet/scripts")]
     Test(ScriptPaths),
+    /// Encrypt a script with age, for your own key and those of others.
+    #[command(after_help = "Example:\n  avocet script seal review.ai.yaml --to age1…")]
+    Seal(SealScript),
     /// Print a JSON Schema of the head of a script and of its directives.
     #[command(after_help = "Example:\n  avocet script schema > ai-yaml.schema.json")]
     Schema,
@@ -46,6 +49,19 @@ pub enum ScriptCommand {
     #[command(after_help = "Example:
   vim.lsp.start({ name = 'avocet', cmd = { 'avocet', 'script', 'lsp' } })   (in neovim)")]
     Lsp(SearchFolders),
+}
+
+/// What `avocet script seal` takes.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct SealScript {
+    /// The script to encrypt.
+    pub file: PathBuf,
+    /// The public key of another person who may run it; may be given several times.
+    #[arg(long, value_name = "KEY")]
+    pub to: Vec<String>,
+    /// Where to write it; beside the script as `NAME.sealed.ai.yaml` if left out.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// Scripts, and folders of scripts.

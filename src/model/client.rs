@@ -119,10 +119,16 @@ impl HttpModel {
         let (before, mut notices) = (features, Vec::new());
         loop {
             let sent = self.capabilities.fit(request, features);
+            let mut path = format.path(&self.model);
             let mut body = format.body(&self.call(&sent, features));
             self.server.settings().extend(&mut body);
-            let post = self.server.post(&format.path(&self.model))?;
-            let response = self.server.send(post.json(&body)).await?;
+            let mut patience = self.server.first_byte();
+            if request.params.is_whole {
+                path = without_stream(&path, &mut body);
+                patience = WITHOUT_CONTENT;
+            }
+            let post = self.server.post(&path)?;
+            let response = self.server.send_within(post.json(&body), patience).await?;
             if response.status().is_success() {
                 self.capabilities.accept(features, &sent);
                 notices.extend(features.describe_lost(before));
@@ -200,6 +206,9 @@ impl HttpModel {
     }
 
     async fn open(self, mut request: Request) -> Result<Chunks, ModelError> {
+        if request.params.is_private && !self.server.is_near() {
+            return Err(ModelError::NotPrivate { model: self.model });
+        }
         mend_calls(&mut request.messages);
         self.server.settings().complete(&mut request.params);
         let (response, notices) = self.send_with_downgrades(&request).await?;
@@ -304,6 +313,15 @@ impl Model for HttpModel {
     fn stream(&self, request: Request) -> Chunks {
         stream::once(self.clone().open(request)).try_flatten().boxed()
     }
+}
+
+/// The path and the body of the same request for an answer in one piece.
+fn without_stream(path: &str, body: &mut Value) -> String {
+    if let Some(fields) = body.as_object_mut() {
+        fields.shift_remove("stream_options");
+        fields.entry("stream").and_modify(|stream| *stream = Value::Bool(false));
+    }
+    path.replace("streamGenerateContent?alt=sse", "generateContent")
 }
 
 /// The longest answer that a request asks for, under the name of its format.

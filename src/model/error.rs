@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use avocet_core::i18n::{Localize, LocalizedText, Phrase, model as words};
+use avocet_core::i18n::{Localize, LocalizedText, Phrase, model as words, script_run};
 use avocet_core::protocol::Provider;
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -62,6 +62,10 @@ pub enum ModelError {
         url: String,
         model: String,
         said: String,
+    },
+    /// The messages are not for a server outside of this machine and its network.
+    NotPrivate {
+        model: String,
     },
     /// The messages do not fit into the model's context.
     TooLong {
@@ -233,6 +237,7 @@ impl ModelError {
             | ModelError::Broken { .. }
             | ModelError::Unended { .. }
             | ModelError::Reported { .. }
+            | ModelError::NotPrivate { .. }
             | ModelError::ScriptOver { .. } => true,
             ModelError::Address { .. }
             | ModelError::KeyUnusable { .. }
@@ -285,6 +290,7 @@ impl ModelError {
             | ModelError::UnlistedModel { .. }
             | ModelError::NoEndpoint { .. }
             | ModelError::NoTools { .. }
+            | ModelError::NotPrivate { .. }
             | ModelError::OtherFormat { .. }
             | ModelError::TooLong { .. }
             | ModelError::Rejected { .. }
@@ -299,6 +305,10 @@ impl ModelError {
             | ModelError::ScriptOver { .. } => RetryAdvice::Never,
         }
     }
+}
+
+fn not_private(model: &str) -> LocalizedText {
+    script_run::SEALED_FAR.with("model", model)
 }
 
 /// No model is connected, and how to connect one.
@@ -329,6 +339,7 @@ impl Localize for ModelError {
             ModelError::NoModel { url, model, said } => of_model(words::NO_MODEL, url, model, said),
             ModelError::NoEndpoint { url, said } => server_error(words::NO_ENDPOINT, url, said),
             ModelError::NoTools { url, model, said } => of_model(words::NO_TOOLS, url, model, said),
+            ModelError::NotPrivate { model } => not_private(model),
             ModelError::OtherFormat { url, provider } => {
                 with_url(words::OTHER_FORMAT, url).with("provider", provider.name())
             }

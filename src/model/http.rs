@@ -223,17 +223,30 @@ impl Server {
         Ok(self.client.get_or_init(|| client))
     }
 
+    /// How long the first byte of an answer may take.
+    pub fn first_byte(&self) -> Duration {
+        self.timeouts.first_byte
+    }
+
     /// Sends, and returns the response whatever its status.
     pub async fn send(&self, request: RequestBuilder) -> Result<Response, ModelError> {
+        self.send_within(request, self.first_byte()).await
+    }
+
+    pub async fn send_within(
+        &self,
+        request: RequestBuilder,
+        patience: Duration,
+    ) -> Result<Response, ModelError> {
         let (client, request) = request.build_split();
         let mut request = request.map_err(|error| self.send_error(&error))?;
         if let Some(aws) = self.key.as_ref().and_then(|key| key.aws.as_ref()) {
             aws.sign(&mut request, Timestamp::now());
         }
-        match with_timeout(self.timeouts.first_byte, client.execute(request)).await {
+        match with_timeout(patience, client.execute(request)).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(self.send_error(&error)),
-            Err(_) => Err(self.stalled(self.timeouts.first_byte)),
+            Err(_) => Err(self.stalled(patience)),
         }
     }
 

@@ -86,6 +86,20 @@ impl LocatedError {
         self
     }
 
+    /// The same failure without the words of a sealed script, which its sentence may quote.
+    #[must_use]
+    pub fn concealed(self, is_sealed: bool) -> LocatedError {
+        match self.location {
+            Some(location) if is_sealed && self.cause == ErrorCause::Script => {
+                LocatedError::with_location(phrases::SEALED_FAULT, location)
+            }
+            None if is_sealed && self.cause == ErrorCause::Script => {
+                LocatedError::new(phrases::SEALED_FAULT)
+            }
+            _ => self,
+        }
+    }
+
     /// The output of the program that failed.
     pub fn output(&self) -> Option<&ProgramOutput> {
         self.context.output.as_ref()

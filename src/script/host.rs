@@ -62,6 +62,14 @@ pub trait ScriptHost: Send {
         Map::new()
     }
 
+    /// A sealed script has joined the run: until its end, what scripts write is for a model of this
+    /// machine or its network alone.
+    fn seal(&mut self) {}
+
+    fn is_sealed(&self) -> bool {
+        false
+    }
+
     /// What the run may spend on models.
     fn budget(&self) -> Budget {
         Budget::default()

@@ -82,6 +82,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     of("response_format", &["object", "string"], docs::SETTING_FORMAT),
     one_of("run_mode", TEXT, &["parallel", "sequential", "serial", "cascaded", "planer", "planner"],
         docs::SETTING_RUN_MODE),
+    one_of("planner", TEXT, &["default", "advanced"], docs::SETTING_PLANNER),
     of("concurrency_level", WHOLE, docs::SETTING_CONCURRENCY),
     of("concurrent_answer", FLAG, docs::SETTING_CONCURRENT),
     of("SystemNotesTitle", TEXT, docs::SETTING_NOTES_TITLE),

@@ -10,6 +10,9 @@ use super::syntax::{self, Document};
 use avocet_config::suggest;
 use avocet_core::i18n::{LocalizedText, script_run as phrases};
 
+/// How a script begins that age has encrypted.
+pub const SEAL: &str = "-----BEGIN AGE ENCRYPTED FILE-----";
+
 /// How deep folders are searched, and how many entries are examined.
 const MAX_DEPTH: usize = 4;
 const MAX_ENTRIES: usize = 20_000;
@@ -26,6 +29,10 @@ pub trait SourceFiles: Send + Sync {
     fn list(&self, folder: &Path) -> Vec<ScriptEntry>;
     /// Whether the user trusts this path.
     fn is_trusted(&self, path: &Path) -> bool;
+    /// The text of a sealed script, in memory only.
+    fn open_sealed(&self, path: &Path) -> Result<String, LocalizedText> {
+        Err(phrases::SEALED.with("name", path.display().to_string()))
+    }
 }
 
 /// An entry of a folder.
@@ -45,6 +52,8 @@ pub struct ScriptOrigin {
     /// The name without its extension.
     pub id: String,
     pub trusted: bool,
+    /// Its author sealed it, or a script that it is made of: its words are for the model alone.
+    pub is_sealed: bool,
     /// The package it is the entry of.
     pub package: Option<String>,
     pub is_built_in: bool,
@@ -252,7 +261,10 @@ impl ScriptLibrary {
     ) -> Result<Option<ScriptSource>, LocatedError> {
         let Some(text) = self.files.read(path).map_err(LocatedError::new)? else { return Ok(None) };
         let file = path.display().to_string();
-        let document = syntax::parse(&file, &text)?;
+        let is_sealed = text.starts_with(SEAL);
+        let text =
+            if is_sealed { self.files.open_sealed(path).map_err(LocatedError::new)? } else { text };
+        let document = syntax::parse(&file, &text).map_err(|error| error.concealed(is_sealed))?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let stem = stem(&name.unwrap_or_default()).to_owned();
         let own = document.front_matter.get("_id").and_then(|id| id.as_text()).map(str::to_owned);
@@ -261,6 +273,7 @@ impl ScriptLibrary {
             folder: path.parent().unwrap_or(Path::new("")).to_owned(),
             id: own.or(package.map(str::to_owned)).unwrap_or(stem),
             trusted: self.files.is_trusted(path),
+            is_sealed,
             package: package.map(str::to_owned),
             is_built_in: false,
             acts_for: None,
@@ -344,6 +357,7 @@ fn load_built_in(id: &str, text: &str, from: &Path) -> Result<ScriptSource, Loca
         folder: from.to_owned(),
         id: id.to_owned(),
         trusted: true,
+        is_sealed: false,
         package: None,
         is_built_in: true,
         acts_for: None,

@@ -18,8 +18,8 @@ use crate::agent::turn::trust;
 use avocet_core::i18n::{Localize, LocalizedText, script_run as phrases};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
-    Effort, Mention, Message, Observation, Outcome, Question, Requires, Risk, SandboxStatus, Step,
-    StepAction, StepQuestion, Tier, Usage,
+    Effort, Mention, Message, Observation, Outcome, Params, Question, Requires, Risk,
+    SandboxStatus, Step, StepAction, StepQuestion, Tier, Usage,
 };
 use avocet_model::{Chunk, Model, Request};
 use avocet_safety as safety;
@@ -121,6 +121,8 @@ pub struct SessionScriptHost {
     pub hooks: ScriptHooks,
     /// `None` within the turn of an agent.
     pub agent: Option<RunAgent>,
+    /// A sealed script has joined the run.
+    pub is_sealed: bool,
 }
 
 /// The store for `pack://`, one collection at a time.
@@ -193,6 +195,7 @@ impl SessionScriptHost {
             grant: ScriptGrant::default(),
             hooks,
             agent: None,
+            is_sealed: false,
         }
     }
 
@@ -449,7 +452,7 @@ impl ScriptHost for SessionScriptHost {
             call.messages.into_iter().map(|message| self.mask_message(message)).collect();
         let request = Request {
             messages,
-            params: call.params,
+            params: Params { is_private: self.is_sealed, ..call.params },
             schema: call.schema.map(Arc::new),
             effort: self.effort,
             ..Request::default()
@@ -481,8 +484,24 @@ impl ScriptHost for SessionScriptHost {
     }
 
     fn emit(&mut self, event: ScriptEvent) {
+        let event = match event {
+            ScriptEvent::Message(role, _) if self.is_sealed => {
+                ScriptEvent::Message(role, LocalizedText::from(phrases::SEALED_MESSAGE).to_string())
+            }
+            // It may quote the script.
+            ScriptEvent::Note(_) if self.is_sealed => return,
+            event => event,
+        };
         // The run is being dropped: there is no receiver.
         let _ = self.events.send(event);
+    }
+
+    fn seal(&mut self) {
+        self.is_sealed = true;
+    }
+
+    fn is_sealed(&self) -> bool {
+        self.is_sealed
     }
 
     fn model_name(&self) -> Option<String> {

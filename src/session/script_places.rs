@@ -1,6 +1,7 @@
 //! The script folders: which scripts can be named, and which of them a model may run.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -42,18 +43,48 @@ pub struct ScriptPlaces {
     pub environment: BTreeMap<String, String>,
     /// How long a run may take.
     pub time_limit: Option<Duration>,
+    /// Opens the sealed ones for a run.
+    pub opener: SealOpener,
+}
+
+/// Opens sealed scripts; `None`: nothing here does.
+#[derive(Clone, Default)]
+pub struct SealOpener(pub Option<OpenSealed>);
+
+/// The text of a sealed script, which may need a key of the keyring. Blocks.
+pub type OpenSealed = Arc<dyn Fn(&Path) -> Result<String, LocalizedText> + Send + Sync>;
+
+// All that a program has are the same.
+impl PartialEq for SealOpener {
+    fn eq(&self, other: &SealOpener) -> bool {
+        self.0.is_some() == other.0.is_some()
+    }
+}
+
+impl Eq for SealOpener {}
+
+impl fmt::Debug for SealOpener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SealOpener").field(&self.0.is_some()).finish()
+    }
 }
 
 impl ScriptPlaces {
+    /// The scripts for a run.
     pub(super) fn library(self) -> ScriptLibrary {
-        let disk = DiskFiles { trusted: self.trusted };
+        let disk = DiskFiles { trusted: self.trusted, opener: self.opener };
         ScriptLibrary::new(Arc::new(disk), self.folders, built_in::SCRIPTS)
+    }
+
+    /// The scripts as they can be listed: sealed ones stay closed.
+    fn closed_library(&self) -> ScriptLibrary {
+        ScriptPlaces { opener: SealOpener::default(), ..self.clone() }.library()
     }
 
     /// The scripts that can be named: those of the working folder, of these folders, and the
     /// built-in ones; and how many more there are. Blocks; reads only names.
     pub fn names(&self, cwd: &Path) -> (Vec<String>, usize) {
-        let disk = DiskFiles { trusted: Vec::new() };
+        let disk = DiskFiles::default();
         let folders = std::iter::once(cwd).chain(self.folders.iter().map(PathBuf::as_path));
         let files = folders.flat_map(|folder| disk.list(folder));
         let found = files.filter(|entry| !entry.is_folder && is_script(&entry.name));
@@ -82,7 +113,7 @@ impl ScriptPlaces {
 
     /// What each of these scripts says of itself. Blocks; reads the scripts.
     pub fn details(&self, cwd: &Path, names: &[String]) -> Vec<ScriptDetails> {
-        let library = self.clone().library();
+        let library = self.closed_library();
         let details = |name: &String| {
             let loaded = library.find(name, cwd).and_then(|it| Manifest::load(it, &library));
             let Ok(shape) = loaded else {
@@ -134,7 +165,7 @@ pub struct ModelScript {
 
 /// The trusted scripts of the script folders that have a description. Blocks.
 pub(super) fn find_model_scripts(places: &ScriptPlaces) -> Vec<ModelScript> {
-    let library = places.clone().library();
+    let library = places.closed_library();
     let mut scripts: Vec<ModelScript> = Vec::new();
     for folder in &places.folders {
         let files = library.files().list(folder);
@@ -155,10 +186,11 @@ pub(super) fn find_model_scripts(places: &ScriptPlaces) -> Vec<ModelScript> {
 }
 
 /// The scripts on the disk. Links are followed, and the target's path counts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct DiskFiles {
     /// Folders whose scripts the user trusts, links resolved.
     pub trusted: Vec<PathBuf>,
+    pub opener: SealOpener,
 }
 
 impl SourceFiles for DiskFiles {
@@ -214,6 +246,13 @@ impl SourceFiles for DiskFiles {
         let Ok(real) = path.canonicalize() else { return false };
         self.trusted.iter().any(|folder| real.starts_with(folder))
     }
+
+    fn open_sealed(&self, path: &Path) -> Result<String, LocalizedText> {
+        match &self.opener.0 {
+            Some(open) => open(path),
+            None => Err(phrases::SEALED.with("name", path.display().to_string())),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -229,7 +268,7 @@ mod tests {
             fs::create_dir(folder).unwrap();
             fs::write(folder.join("a.ai.yaml"), "user: x").unwrap();
         }
-        let disk = DiskFiles { trusted: vec![inside.clone()] };
+        let disk = DiskFiles { trusted: vec![inside.clone()], ..DiskFiles::default() };
         assert!(disk.is_trusted(&inside.join("a.ai.yaml")));
         assert!(!disk.is_trusted(&outside.join("a.ai.yaml")));
         assert!(!disk.is_trusted(&inside.join("../out/a.ai.yaml")));

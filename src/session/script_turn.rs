@@ -108,6 +108,7 @@ impl TurnScope {
             },
             hooks: ScriptHooks { runner: self.hooks.clone(), turn: self.context.cancel.clone() },
             agent: has_agent.then_some(agent),
+            is_sealed: false,
         };
         let clock = RunClock::new(self.context.scripts.places.time_limit);
         let cancel = host.cancel.clone();

@@ -171,7 +171,8 @@ impl Palette {
             CompletionStage::Name if needs_argument(&text) || found.shows_hint_first() => {
                 PaletteAction::Fill(format!("{text} "))
             }
-            CompletionStage::Argument if text.ends_with('=') => PaletteAction::Fill(text),
+            // A value has to follow.
+            CompletionStage::Argument if text.ends_with(['=', ' ']) => PaletteAction::Fill(text),
             CompletionStage::Name | CompletionStage::Argument => PaletteAction::Run(text),
         }
     }
@@ -229,7 +230,7 @@ impl PaletteItem {
     ) {
         let quiet = style.quiet;
         let room = at.saturating_sub(2);
-        let shown = text::elide_end(&self.candidate.text, room.saturating_sub(2));
+        let shown = text::elide_end(self.candidate.text.trim_end(), room.saturating_sub(2));
         let mut name = vec![style.sigil()];
         name.extend(style.highlight(&shown, 0, &self.matched_chars));
         name.push(Span::raw(" "));

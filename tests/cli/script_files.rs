@@ -113,3 +113,94 @@ fn an_agent_of_a_script_works_in_a_session_of_its_own() {
     assert_eq!(ran.status.code(), Some(1), "{}", err(&ran));
     assert!(err(&ran).contains("did not finish"), "{}", err(&ran));
 }
+
+/// Programs in the place of `age`, which is not on every machine: they hide a text, and ask for the
+/// key to show it.
+const AGE: [(&str, &str); 2] = [
+    (
+        "age",
+        "#!/bin/sh
+hide() { tr a-zA-Z n-za-mN-ZA-M; }
+if [ \"$1\" = --encrypt ]; then
+    echo '-----BEGIN AGE ENCRYPTED FILE-----'; echo \"for $4 $6\"; hide
+else
+    read -r key; [ \"$key\" = AGE-SECRET-KEY-1A ] && sed 1,2d \"$4\" | hide
+fi
+",
+    ),
+    (
+        "age-keygen",
+        "#!/bin/sh
+if [ \"$1\" = -y ]; then
+    cat > /dev/null; echo age1own
+else
+    printf '# public key: age1own\\nAGE-SECRET-KEY-1A\\n'
+fi
+",
+    ),
+];
+
+/// A folder of a user who has these programs, and runs the program with them.
+fn sealing(place: &TestDir, args: &[&str]) -> Output {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let programs = place.path("bin");
+    if !programs.exists() {
+        fs::create_dir(&programs).unwrap();
+        for (name, text) in AGE {
+            fs::write(programs.join(name), text).unwrap();
+            fs::set_permissions(programs.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }
+    let model = place.script(&["the answer"]);
+    let mut command = place.command(&["--model", &model]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", programs.display()));
+    command.args(args).stdin(Stdio::null()).output().unwrap()
+}
+
+/// Every file below a folder, as text.
+fn all_text(folder: &std::path::Path) -> String {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let text = |path: std::path::PathBuf| {
+        if path.is_dir() {
+            all_text(&path)
+        } else {
+            String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned()
+        }
+    };
+    entries.map(text).collect()
+}
+
+const SECRET: &str = "---\ninput: [{topic: {index: 0, default: bread}}]\n---\nsystem: Keep the ancient recipe.\n---\nuser: \"The ancient recipe of {{topic}}\"\nassistant: \"[[A]]\"\n$echo: \"?=A\"\n";
+
+#[test]
+fn a_sealed_script_runs_and_its_words_are_nowhere_to_be_read() {
+    let place = place(&[("plain.ai.yaml", SECRET), ("uses.ai.yaml", "user: x\n-> plain.sealed\n")]);
+    let ran = sealing(&place, &["script", "seal", "plain.ai.yaml", "--to", "age1other"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
+    assert!(err(&ran).contains("age1own, age1other"), "{}", err(&ran));
+    let sealed = fs::read_to_string(place.work().join("plain.sealed.ai.yaml")).unwrap();
+    assert!(sealed.contains("for age1own age1other") && !sealed.contains("recipe"), "{sealed}");
+    fs::remove_file(place.work().join("plain.ai.yaml")).unwrap();
+    let run = |args: &[&str]| {
+        let ran = sealing(&place, args);
+        let all = format!("{}{}", out(&ran), err(&ran));
+        assert!(!all.contains("recipe"), "{args:?}: {all}");
+        (ran.status.code(), all)
+    };
+    let (code, all) = run(&["run", "plain.sealed", "-v"]);
+    assert_eq!((code, all.contains("the answer")), (Some(0), true), "{all}");
+    let (code, all) = run(&["run", "uses", "--json"]);
+    assert_eq!((code, all.contains("the answer")), (Some(0), true), "{all}");
+    let (_, all) = run(&["run", "plain.sealed", "--dry-run"]);
+    assert!(all.contains("(sealed)"), "{all}");
+    let (_, all) = run(&["script", "show", "plain.sealed"]);
+    assert!(all.contains("sealed"), "{all}");
+    let (code, all) = run(&["-p", "/run plain.sealed cake"]);
+    assert_eq!((code, all.contains("the answer")), (Some(0), true), "{all}");
+    assert!(!all_text(&place.path("avocet")).contains("recipe"));
+    // The key is gone: nothing opens it.
+    fs::remove_file(place.path("avocet/data/keys.toml")).unwrap();
+    let (code, all) = run(&["run", "plain.sealed"]);
+    assert!(code == Some(1) && all.contains("No key for sealed scripts"), "{all}");
+}

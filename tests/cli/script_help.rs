@@ -308,7 +308,7 @@ fn the_schema_accepts_right_scripts_and_rejects_wrong_ones() {
 fn the_example_scripts_load_as_tools_and_roles_where_they_are_meant_as_such() {
     let bench = TestDir::new();
     write_examples(&bench.work());
-    let files = DiskFiles { trusted: Vec::new() };
+    let files = DiskFiles::default();
     let library = ScriptLibrary::new(std::sync::Arc::new(files), Vec::new(), built_in::SCRIPTS);
     let load =
         |name: &str| Manifest::load(library.find(name, &bench.work()).unwrap(), &library).unwrap();

@@ -293,6 +293,67 @@ fn what_can_be_written_at_a_place_is_proposed() {
     assert_eq!(item["end"]["character"], json!(start + 3), "{found}");
 }
 
+const GREETER: &str = "---\ntype: char\ntitle: Greets\ninput: [{who: {description: the person, enum: [Ann, Bob]}}, lang]\n---\nuser: x\n";
+
+#[test]
+fn the_inputs_of_a_called_script_and_the_roles_are_proposed_and_explained() {
+    let mut editor = Editor::ready("en");
+    editor.file("greet.ai.yaml", GREETER);
+    editor.proposes("user: x\n-> greet(¦\n", &["who", "lang"]);
+    editor.proposes("user: x\n-> greet(who=\"Ann\", la¦)\n", &["lang"]);
+    editor.proposes("user: \"[[@greet(w¦)]]\"\n", &["who"]);
+    editor.proposes("$set: {name: 1}\n-> greet(who=¦)\n", &["\"Ann\"", "name"]);
+    editor.hovers("-> greet(wh¦o=1)\n", &["greet(who=…)", "the person"]);
+    let head = "---\nroles: {tom: greet}\n---\n";
+    editor.proposes(&format!("{head}user: \"@t¦\"\n"), &["tom", "all"]);
+    editor.hovers(&format!("{head}user: \"@to¦m, hi\"\n"), &["Greets"]);
+    let found = editor.defines(&format!("{head}user: \"@to¦m, hi\"\n"));
+    assert_eq!(found, Some(("greet.ai.yaml".to_owned(), 0)));
+}
+
+#[test]
+fn a_name_is_found_wherever_it_is_used() {
+    let mut editor = Editor::ready("en");
+    let mut lines = |marked: &str| -> Vec<(u64, u64)> {
+        let found = editor.at("textDocument/references", "refer.ai.yaml", marked);
+        let place = |it: &Value| {
+            let start = &it["range"]["start"];
+            (start["line"].as_u64().unwrap(), start["character"].as_u64().unwrap())
+        };
+        found.as_array().unwrap().iter().map(place).collect()
+    };
+    let text = "$set: {count: 1}\nuser: \"{{cou¦nt}} count\"\n$echo: \"?=count + 1\"\n";
+    assert_eq!(lines(text), [(0, 7), (1, 9), (2, 10)]);
+    let text = "!fn |-\n  [js]double(n) { return 2 * n }\n$dou¦ble(2)\n$echo: \"?=$double(1)\"\n";
+    assert_eq!(lines(text), [(2, 1), (3, 11)]);
+    assert_eq!(lines("user: wo¦rd\n"), []);
+}
+
+#[test]
+fn what_was_probably_meant_is_offered_as_a_quick_fix() {
+    let mut editor = Editor::ready("en");
+    let text = "user: x\n$pritn: 1\n";
+    editor.open("fix.ai.yaml", text);
+    assert_eq!(editor.faults("fix.ai.yaml", 1).len(), 1);
+    let uri = editor.uri("fix.ai.yaml");
+    let mut fixes = |line: u64| {
+        let place = json!({ "line": line, "character": 2 });
+        let params = json!({
+            "textDocument": { "uri": uri },
+            "range": { "start": place, "end": place },
+            "context": { "diagnostics": [] },
+        });
+        editor.ask("textDocument/codeAction", params)
+    };
+    assert_eq!(fixes(0), json!([]));
+    let fix = fixes(1);
+    assert_eq!(fix[0]["title"], "Change to `print`", "{fix}");
+    let edit = &fix[0]["edit"]["changes"][editor.uri("fix.ai.yaml")][0];
+    assert_eq!(edit["newText"], "print");
+    assert_eq!(edit["range"]["start"], json!({ "line": 1, "character": 1 }), "{fix}");
+    assert_eq!(edit["range"]["end"], json!({ "line": 1, "character": 6 }), "{fix}");
+}
+
 #[test]
 fn a_name_says_what_it_means() {
     let mut editor = Editor::ready("en");

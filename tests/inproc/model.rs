@@ -145,6 +145,40 @@ async fn a_server_that_does_not_stream_works() {
 }
 
 #[tokio::test]
+async fn an_answer_in_one_piece_is_asked_for_as_each_format_does() {
+    let body = json!({ "choices": [{ "message": { "content": "x" }, "finish_reason": "stop" }] });
+    let server = Server::start(vec![Reply::json(200, &body)]);
+    let params = Params { is_whole: true, ..Params::default() };
+    let asked = Request { params, ..request() };
+    let chunks: Vec<_> = client(&server).stream(asked.clone()).collect().await;
+    assert_eq!(text(&chunks), "x");
+    let seen = server.requests().remove(0).json();
+    assert_eq!((&seen["stream"], seen.get("stream_options")), (&json!(false), None));
+
+    let body = json!({ "candidates": [{
+        "content": { "parts": [{ "text": "y" }] }, "finishReason": "STOP",
+    }] });
+    let server = Server::start(vec![Reply::json(200, &body)]);
+    let provider = Some(Provider::Gemini);
+    let gemini = HttpModel::new(Endpoint { provider, ..endpoint(server.base_url()) }).unwrap();
+    let chunks: Vec<_> = gemini.stream(asked).collect().await;
+    assert_eq!(text(&chunks), "y");
+    let line = server.requests().remove(0).line;
+    assert!(line.ends_with(":generateContent"), "{line}");
+}
+
+#[tokio::test]
+async fn messages_of_a_sealed_script_stay_in_the_network() {
+    let params = Params { is_private: true, ..Params::default() };
+    let asked = Request { params, ..request() };
+    let far = HttpModel::new(endpoint("https://api.example.com/v1".to_owned())).unwrap();
+    let chunks: Vec<_> = far.stream(asked.clone()).collect().await;
+    assert!(matches!(fault(&chunks), ModelError::NotPrivate { .. }), "{chunks:?}");
+    let server = Server::start(vec![Reply::text("x", 1)]);
+    assert_eq!(text(&client(&server).stream(asked).collect::<Vec<_>>().await), "x");
+}
+
+#[tokio::test]
 async fn token_counts_and_truncation_are_reported() {
     let count = json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 2 } });
     let events = [event(&delta("half")), event(&finish("length")), event(&count)];

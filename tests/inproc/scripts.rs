@@ -16,6 +16,7 @@
 //! | `noted` | parts of notes to the user |
 //! | `n_printed`, `n_notes`, `n_steps`, `n_questions` | how many there were |
 //! | `params` | parameters of each request |
+//! | `whole` | whether each answer was asked for in one piece |
 
 use std::sync::Arc;
 
@@ -49,6 +50,7 @@ const KEYS: &[&str] = &[
     "n_steps",
     "n_questions",
     "params",
+    "whole",
 ];
 
 /// Says what is wrong with a case; nothing when it passes.
@@ -150,6 +152,12 @@ fn log_faults(expect: &Map<String, Value>, seen: &HostLog) -> Vec<String> {
         if !seen.noted.iter().any(|note| note.contains(part)) {
             faults.push(format!("noted {part}\n    got {:?}", seen.noted));
         }
+    }
+    let whole: Value = seen.calls.iter().map(|call| call.params.is_whole).collect();
+    if let Some(expected) = expect.get("whole")
+        && *expected != whole
+    {
+        faults.push(format!("whole {expected}, got {whole}"));
     }
     for (at, params) in list(expect, "params").enumerate() {
         let got = seen.calls.get(at).map(|call| serde_json::to_value(&call.params).unwrap());

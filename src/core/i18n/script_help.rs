@@ -90,7 +90,7 @@ words! { "script_help":
     SETTING_KEEP_THINKING: "Keeps the reasoning in the result, as `_thinking` or under a name.", "在结果中保留思考，存为 `_thinking` 或指定的名称。";
     SETTING_KEEP_ORIGINAL: "Keeps the text before its conversion, as `_original` or under a name.", "保留转换前的文本，存为 `_original` 或指定的名称。";
     SETTING_FORCE_JSON: "Whether an answer that cannot be converted is an error.", "无法转换的回答是否算错误。";
-    SETTING_STREAM: "Whether answers arrive in parts.", "回答是否分段到达。";
+    SETTING_STREAM: "Whether the server is asked to send its answer in parts.", "是否要求服务器分段发送回答。";
     SETTING_RETURN: "What a model call returns: `.` is all, a name is that part: content, finishReason, stop or thinking.", "模型调用返回什么：`.` 为全部，名称为相应部分：content、finishReason、stop 或 thinking。";
     SETTING_AUTO_RUN: "Whether the model answers at the end if a message waits for it.", "结尾有未回答的消息时是否自动调用模型。";
     SETTING_AUTO_OUTPUT: "Whether `output` is explained to the model.", "是否向模型说明 `output`。";
@@ -100,6 +100,7 @@ words! { "script_help":
     SETTING_STOP: "Texts at which the answer ends.", "遇到即结束回答的文本。";
     SETTING_FORMAT: "The format of the answer: text, json, yaml, nobj.", "回答的格式：text、json、yaml、nobj。";
     SETTING_RUN_MODE: "How the calls of tools run.", "工具调用的执行方式。";
+    SETTING_PLANNER: "Of the mode `planer`: `advanced` has the model plan the calls first.", "用于 `planer` 方式：`advanced` 让模型先规划调用。";
     SETTING_CONCURRENCY: "How many tools run at once in the mode `parallel`.", "`parallel` 方式下同时运行的工具数。";
     SETTING_CONCURRENT: "Whether the model answers while tools run.", "工具运行时模型是否同时回答。";
     SETTING_NOTES_TITLE: "The title of the notes of a system message.", "系统消息中注意事项的标题。";
@@ -223,8 +224,8 @@ words! { "script_help":
         "多条系统消息会合并为一条，也可写成含 `background`、`content`、`output`、`notes` 的映射。文本的前缀改变其含义：";
 
     // Settings.
-    SETTINGS_1: "The head is a map between `---` and `---`. Keys of the table are settings; any other key is a variable with its default value. Arguments are `{name: value}`, or plain values for inputs with an `index`.",
-        "文件头是两个 `---` 之间的映射。表中的键是设置，其他键是带默认值的变量。参数写成 `{name: value}`，有 `index` 的输入也可直接给值。";
+    SETTINGS_1: "The head is a map between `---` and `---`. Keys of the table are settings; any other key is a variable with its default value. Arguments are `{name: value}`, or plain values for inputs with an `index`. An input without a value is null, also in JavaScript.",
+        "文件头是两个 `---` 之间的映射。表中的键是设置，其他键是带默认值的变量。参数写成 `{name: value}`，有 `index` 的输入也可直接给值。没有值的输入是 null，在 JavaScript 中也一样。";
     SETTINGS_2: "With `output` and `response_format`, the answer is converted to data and checked; one that cannot be converted is an error, unless `forceJson` is false.",
         "同时有 `output` 和 `response_format` 时，回答会转换为数据并检查；无法转换即出错，除非 `forceJson` 为 false。";
 
@@ -253,8 +254,8 @@ words! { "script_help":
     // Inheritance.
     INHERITANCE_1: "`type: NAME` builds a script on a type, which is itself a script with `type: type`. Its settings are the defaults, its instructions come first, its inputs are inputs here as well. `extends: NAME` does the same with any script.",
         "`type: NAME` 让脚本基于一个类型，类型本身是 `type: type` 的脚本。其设置作为默认值，其指令排在前面，其输入也是这里的输入。`extends: NAME` 可基于任何脚本。";
-    INHERITANCE_2: "`char` is built in: it plays the role of `name` as `description` says. A folder with `index.ai.yaml`, or with a script of its own name, is a package.",
-        "内置的 `char` 会按 `description` 扮演 `name`。含有 `index.ai.yaml` 或同名脚本的目录是一个包。";
+    INHERITANCE_2: "`char` is built in: it plays the role of `name` as `description` says. A folder with `index.ai.yaml`, or with a script of its own name, is a package. `avocet script seal FILE` encrypts a script with `age`: who has one of the keys can run it, with a model of this machine or its network, and its messages are neither shown nor saved. The steps that it takes are.",
+        "内置的 `char` 会按 `description` 扮演 `name`。含有 `index.ai.yaml` 或同名脚本的目录是一个包。`avocet script seal 文件` 用 `age` 加密脚本：持有任一密钥的人可以运行它，模型限于本机或本地网络，其消息既不显示也不保存；它执行的步骤照常显示和保存。";
 
     // Groups.
     GROUPS_1: "`roles` maps names to scripts of the type `char`. A message that begins with `@name`, or whose role is `user[@name]`, is answered by that role; `@all` are all of them. Each sees the dialogue from its own side. `@name(PM)` is private: no other role sees the message or its answer.",
@@ -284,6 +285,11 @@ words! { "script_help":
 
     // `avocet script`.
     NEW_WRITTEN: "{file} is written. Try `avocet run {name} --dry-run`; `avocet help scripts` explains the language.", "已写入 {file}。可试 `avocet run {name} --dry-run`；`avocet help scripts` 讲解语言。";
+    SEAL_DONE: "Sealed for {keys}: {file}", "已为 {keys} 加密：{file}";
+    SEAL_ALREADY: "{file} is sealed already.", "{file} 已经加密。";
+    SEAL_NO_AGE: "`{program}` did not do its work: {why}. It is part of age, https://age-encryption.org.", "`{program}` 未能完成：{why}。它属于 age，见 https://age-encryption.org。";
+    SEAL_NO_KEY: "No key for sealed scripts is saved here.", "此处没有保存加密脚本的密钥。";
+    QUICK_FIX: "Change to `{near}`", "改为 `{near}`";
     NEW_EXISTS: "{file} exists already and stays as it is.", "{file} 已存在，保持不变。";
     NEW_SHADOWS: "`{name}` is also the name of a built-in script; yours is now found in its place.", "`{name}` 也是内置脚本的名称，今后会找到你的脚本而不是它。";
     NEW_NAME: "`{name}` cannot be the name of a script: use letters, digits, `_` and `-`.", "`{name}` 不能作为脚本名：请使用字母、数字、`_` 和 `-`。";

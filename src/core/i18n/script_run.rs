@@ -11,6 +11,7 @@ words! { "script_run":
     TOO_DEEP: "Nested more than {most} levels deep.", "嵌套超过 {most} 层。";
     TOO_MANY: "More than {most} values after expanding aliases.", "展开别名后超过 {most} 个值。";
     NO_ANCHOR: "This alias refers to an anchor that is not defined above it.", "该别名引用的锚点在前文中不存在。";
+    FLOW_OPEN: "This `{sign}` is never closed.", "此处的 `{sign}` 没有对应的右括号。";
     KEY_NO_TEXT: "A list or a map cannot be a key; quote the text, as in `\"{{name}}\"` or `\"[[VAR]]\"`.", "列表或映射不能作为键；请给文本加引号，例如 `\"{{name}}\"` 或 `\"[[VAR]]\"`。";
 
     // Finding and checking.
@@ -18,6 +19,11 @@ words! { "script_run":
     NO_SCRIPT: "There is no script `{name}`: not next to the script, in the folders given with `-s`, or among the built-in ones.", "找不到脚本 `{name}`：脚本所在目录、`-s` 指定的目录和内置脚本中都没有。";
     NO_SCRIPT_NEAR: "There is no script `{name}`. Did you mean `{near}`?", "没有脚本 `{name}`。是否想写 `{near}`？";
     NO_SCRIPT_HERE: "There is no script `{name}`: not in the working folder, next to the calling script, in `.avocet/scripts` of a trusted folder, among your own scripts, or among the built-in ones.", "找不到脚本 `{name}`：工作目录、调用它的脚本所在目录、受信任目录的 `.avocet/scripts`、你自己的脚本和内置脚本中都没有。";
+    SEALED: "{name} is sealed; it is opened only while it runs.", "{name} 已加密，只在运行时打开。";
+    NOT_OPENED: "{name} is sealed and cannot be opened: {why}", "{name} 已加密，无法打开：{why}";
+    SEALED_FAULT: "The sealed script failed here; its words are not shown.", "加密脚本在此处出错；其内容不予显示。";
+    SEALED_MESSAGE: "(sealed)", "（已加密）";
+    SEALED_FAR: "A sealed script is sent only to a model of this machine or its network, which `{model}` is not.", "加密脚本只会发给本机或本地网络中的模型，而 `{model}` 不是。";
     NO_FILE: "There is no file `{name}` next to the script.", "脚本所在目录中没有文件 `{name}`。";
     NO_TYPE: "`type: {name}` does not match a script. Write the type script, or add its folder with `-s`.", "`type: {name}` 没有对应的脚本。请编写该类型脚本，或用 `-s` 加上它所在的目录。";
     NO_TYPE_HERE: "`type: {name}` does not match a script. Write the type script next to this one, or in a scripts folder.", "`type: {name}` 没有对应的脚本。请在该脚本旁边或脚本目录中编写此类型脚本。";
@@ -123,6 +129,11 @@ words! { "script_run":
     AGENT_NEEDS: "`$agent` needs a `task`.", "`$agent` 需要 `task`。";
     AGENT_FAILED: "The agent did not finish its task; the reason is above.", "智能体没有完成任务，原因见上文。";
     ARG_COLON: "`{text}` is one text here; a named argument is written `{name}=…`.", "此处的 `{text}` 是一整段文本；具名参数写作 `{name}=…`。";
+    ARG_EMPTY: "`{name}=` has no value here.", "此处的 `{name}=` 没有值。";
+    ARG_QUOTE: "The text `{text}` has no closing quote, so it takes in the rest.", "文本 `{text}` 缺少结尾引号，会把后面的内容也算进去。";
+    FIELD_OPEN: "`{text}` has no closing brace, so it stays as text.", "`{text}` 缺少右花括号，会原样保留。";
+    TITLE_NO_TYPE: "`SystemOutputTitle` has no `{{type}}`, so the model is not told the format.", "`SystemOutputTitle` 中没有 `{{type}}`，模型无从得知输出格式。";
+    GLOBAL_LOST: "What is set on `globalThis` is gone after the function. Set it on `this`.", "设在 `globalThis` 上的值在函数结束后即丢失，请设在 `this` 上。";
     INPUT_SCHEMA: "`input` lists the inputs themselves and is not a schema: move what is under `properties` up to `input`.", "`input` 直接列出各个输入，不是模式：请把 `properties` 下的内容移到 `input` 下。";
     PRINTED_AS_IS: "`{{…}}` is printed as it is here. Begin the text with `#` to fill it in.", "此处的 `{{…}}` 会原样输出；文本以 `#` 开头才会填入值。";
     OUTPUT_EXAMPLE: "`output` is an example, not a schema: describe each value by a map with a `type`.", "`output` 是示例而不是模式：请用含 `type` 的映射描述每个值。";

@@ -357,6 +357,12 @@ pub struct Params {
     /// No limit is wanted, not even the usual one.
     #[serde(skip)]
     pub is_unlimited: bool,
+    /// The answer is asked for in one piece, for a server that does not stream.
+    #[serde(skip)]
+    pub is_whole: bool,
+    /// Only a server of this machine or its network may get the messages.
+    #[serde(skip)]
+    pub is_private: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub presence_penalty: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

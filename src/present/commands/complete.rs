@@ -195,10 +195,11 @@ fn script_inputs(cx: &CommandContext<'_>, head: &str, script: &str, typed: &str)
         return Vec::new();
     }
     let space = if before.ends_with(',') { " " } else { "" };
-    let candidate = |rest: String, value: Option<PhraseValue>| Candidate {
+    let candidate = |rest: String, about: Option<PhraseValue>| Candidate {
         text: format!("{head} {before}{space}{rest}"),
-        hint: String::new(),
-        about: value,
+        // A value and the bracket have to follow.
+        hint: if about.is_some() { "…}".to_owned() } else { String::new() },
+        about,
         alias: None,
         is_certain: false,
     };

@@ -9,7 +9,7 @@ use super::fault_log::FaultLog;
 use super::keys::near_name;
 use super::names::{GIVEN, KnownNames, called_in_source};
 use super::near::with_near;
-use super::slips::check_colons;
+use super::slips::{check_arguments, check_colons, sets_global};
 use crate::directive;
 use crate::error::{SourcePosition, quoted};
 use crate::manifest::input::{self, ScriptArgs};
@@ -73,6 +73,7 @@ impl Checker<'_> {
     pub(super) fn check_script_call(&mut self, call: &CallExpr, is_chained: bool) {
         check_bare_arguments(call, &self.names, &mut self.faults);
         check_colons(call, &mut self.faults);
+        check_arguments(call, &mut self.faults);
         let Some(shape) = self.check_script(&call.name) else { return };
         let is_literal =
             |arg: &Arg| arg.expr.starts_with(|c: char| c == '"' || c == '\'' || c.is_ascii_digit());
@@ -212,6 +213,11 @@ impl Checker<'_> {
             .chain(self.code.functions.iter().map(|it| (it.source.clone(), it.position)))
             .collect();
         for (source, position) in functions {
+            if sets_global(&source) {
+                let text = format!("{source}\n");
+                let place = self.faults.source.place_of("globalThis", position, &text);
+                self.faults.add_at(place, phrases::GLOBAL_LOST);
+            }
             for name in called_in_source(&source) {
                 let is_known = directive::find(&name).is_some()
                     || self.names.has_function(&name)

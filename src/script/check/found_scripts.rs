@@ -9,7 +9,7 @@ use crate::error::LocatedError;
 use crate::manifest::Manifest;
 use crate::run::{builtin_tools, is_builtin_tool};
 use crate::source::{self, ScriptLibrary};
-use avocet_core::i18n::LocalizedText;
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
 
 /// A script that was looked up by its name.
 enum FoundScript {
@@ -57,6 +57,8 @@ impl<'a> FoundScripts<'a> {
         match found.and_then(|source| Manifest::load(source, self.library)) {
             Ok(shape) => FoundScript::Read(Arc::new(shape)),
             Err(_) if is_builtin_tool(name) => FoundScript::Broken,
+            // It runs, but nothing is known of it.
+            Err(failure) if failure.message.phrase() == phrases::SEALED => FoundScript::Broken,
             Err(failure) if failure.location.is_some() => {
                 faults.found.push(failure);
                 FoundScript::Broken

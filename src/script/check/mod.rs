@@ -74,6 +74,9 @@ const WARNINGS: &[Phrase] = &[
     phrases::EVENT_UNKNOWN,
     phrases::PRINTED_AS_IS,
     phrases::OUTPUT_EXAMPLE,
+    phrases::FIELD_OPEN,
+    phrases::TITLE_NO_TYPE,
+    phrases::GLOBAL_LOST,
     phrases::UNREACHED,
 ];
 

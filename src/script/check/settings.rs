@@ -85,6 +85,9 @@ fn value_fault(name: &str, value: &ScriptValue) -> Option<LocalizedText> {
         let what = || phrases::NO_FORMAT.with("name", quoted(text));
         return Format::parse(text).is_none().then(what);
     }
+    if name == "SystemOutputTitle" {
+        return (!text.contains("type")).then(|| phrases::TITLE_NO_TYPE.into());
+    }
     let choices = find_setting(name)?.choices;
     let what = phrases::SETTING_VALUE.with("name", name).with("value", quoted(text));
     let what = what.with("list", choices.join(", "));

@@ -9,7 +9,8 @@ use crate::error::quoted;
 use crate::run::single_interpolation;
 use crate::settings::directive_keys;
 use crate::syntax::{ScriptValue, Tree};
-use crate::text::args::{self, CallExpr};
+use crate::text::args::{self, Arg, CallExpr};
+use crate::text::delimiters;
 use crate::text::prefix::{self, PrefixPosition, TextPrefix};
 use avocet_core::i18n::script_run as phrases;
 
@@ -33,6 +34,31 @@ pub(super) fn check_colons(call: &CallExpr, faults: &mut FaultLog<'_>) {
             faults.add_of(&arg.expr, what.with("name", quoted(name)));
         }
     }
+}
+
+/// Arguments without a value, and a text whose quote takes in the rest.
+pub(super) fn check_arguments(call: &CallExpr, faults: &mut FaultLog<'_>) {
+    for Arg { name, expr } in &call.args {
+        match name {
+            Some(name) if expr.is_empty() => {
+                faults.add_of(name, phrases::ARG_EMPTY.with("name", quoted(name)));
+            }
+            _ if expr.starts_with(['"', '\'']) && delimiters::is_unclosed(expr) => {
+                faults.add_of(expr, phrases::ARG_QUOTE.with("text", quoted(expr)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What an `!fn` sets on `globalThis`, which each function has for itself.
+pub(super) fn sets_global(source: &str) -> bool {
+    source.match_indices("globalThis.").any(|(at, found)| {
+        let after = source.split_at(at + found.len()).1;
+        let after = after.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+        let value = after.trim_start().strip_prefix('=');
+        value.is_some_and(|value| !value.starts_with('='))
+    })
 }
 
 /// A directive as a line of its own that does nothing without more.

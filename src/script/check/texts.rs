@@ -109,6 +109,9 @@ impl Checker<'_> {
                 return self.faults.add_at_line(line, fault.why.0);
             }
         };
+        if let Some(field) = names.unclosed {
+            self.faults.add_of(&field, phrases::FIELD_OPEN.with("text", quoted(&field)));
+        }
         names.variables.iter().for_each(|name| self.check_variable(name));
         for name in &names.filters {
             if !self.names.has_variable(name) && !self.names.has_function(name) {

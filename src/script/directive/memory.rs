@@ -87,6 +87,9 @@ fn chats_key(frame: &Frame, values: &ArgValues) -> PackKey {
 
 /// `$saveChats: name` saves the visible dialogue.
 pub async fn save_chats(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    if run.host.is_sealed() {
+        return Err(phrases::SEALED.with("name", quoted(frame.manifest.id())).into());
+    }
     let key = chats_key(frame, &args);
     let of = |role: &str, text: String| json!({ "role": role, "content": text });
     let mut list = Vec::new();

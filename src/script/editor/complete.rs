@@ -1,9 +1,11 @@
 //! What can be written at a place.
 
+use serde_json::Value;
+
 use super::spot::{SpotKind, directive_above, keys_above};
 use super::{EditedScript, EditorPosition, EditorRange};
 use crate::directive;
-use crate::manifest::Manifest;
+use crate::manifest::{DeclaredInput, Manifest};
 use crate::reference::MARKS;
 use crate::run;
 use crate::settings::{
@@ -82,6 +84,9 @@ impl EditedScript<'_> {
             }
             SpotKind::LineStart => self.line_starts(manifest, position.line),
             SpotKind::Parameter => parameters(),
+            SpotKind::Input(script) => self.inputs(manifest, script),
+            SpotKind::InputValue(script, input) => self.input_values(manifest, script, input),
+            SpotKind::Role => addressees(manifest),
             SpotKind::Text => Vec::new(),
         };
         let end = self.lines.byte_at(position).max(start);
@@ -130,6 +135,37 @@ impl EditedScript<'_> {
             out.extend(tools.map(|id| Completion::new(id, CompletionKind::Function, None)));
         }
         out
+    }
+
+    /// The inputs of the script that is called here.
+    fn inputs(&self, manifest: Option<&Manifest>, script: &str) -> Vec<Completion> {
+        let called = self.called(script, manifest);
+        let inputs = called.iter().flat_map(|called| &called.inputs).filter(|it| !it.is_hidden());
+        let row = |input: &DeclaredInput| {
+            let about = input.about.get("description").and_then(Value::as_str);
+            let about = about.map(PhraseValue::from);
+            let row = Completion::new(input.name.as_str(), CompletionKind::Setting, about);
+            Completion { insert: format!("{}=", input.name), ..row }
+        };
+        inputs.map(row).collect()
+    }
+
+    /// The values that one of them is limited to, and the variables that may hold another.
+    fn input_values(
+        &self,
+        manifest: Option<&Manifest>,
+        script: &str,
+        input: &str,
+    ) -> Vec<Completion> {
+        let called = self.called(script, manifest);
+        let mut inputs = called.iter().flat_map(|called| &called.inputs);
+        let choices = inputs.find(|it| it.name == input).map(|it| it.choices.as_slice());
+        let choices = choices.unwrap_or_default().iter();
+        let choices =
+            choices.map(|it| Completion::new(it.to_string(), CompletionKind::Value, None));
+        let names = self.names(manifest).variables.into_iter();
+        let names = names.map(|name| Completion::new(name, CompletionKind::Variable, None));
+        choices.chain(names).collect()
     }
 
     fn functions(&self, manifest: Option<&Manifest>, sign: &str) -> Vec<Completion> {
@@ -200,6 +236,13 @@ fn keys(above: &[String]) -> Vec<Completion> {
         ..Completion::new(spec.name, CompletionKind::Setting, Some(spec.about.into()))
     };
     key_table(above).iter().map(row).collect()
+}
+
+/// Those that a message can be addressed to.
+fn addressees(manifest: Option<&Manifest>) -> Vec<Completion> {
+    let roles = manifest.map(Manifest::roles).unwrap_or_default();
+    let names = roles.keys().map(String::as_str).chain(["all"]);
+    names.map(|name| Completion::new(name, CompletionKind::Role, None)).collect()
 }
 
 fn parameters() -> Vec<Completion> {

@@ -27,6 +27,29 @@ fn describe_setting(spec: &SettingSpec) -> (String, Vec<PhraseValue>) {
     (format!("{}: {}", spec.name, kinds.join(" | ")), vec![spec.about.into()])
 }
 
+/// What a name belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NameGroup {
+    Variable,
+    Function,
+    /// A script, by its ID or as a role.
+    Script,
+}
+
+impl NameGroup {
+    fn of(kind: &SpotKind) -> Option<NameGroup> {
+        match kind {
+            SpotKind::Call | SpotKind::Filter => Some(NameGroup::Function),
+            SpotKind::Script | SpotKind::Role | SpotKind::LineStart => Some(NameGroup::Script),
+            SpotKind::Key(_)
+            | SpotKind::Value(_)
+            | SpotKind::Variable
+            | SpotKind::InputValue(..) => Some(NameGroup::Variable),
+            SpotKind::Input(_) | SpotKind::Parameter | SpotKind::Text => None,
+        }
+    }
+}
+
 impl EditedScript<'_> {
     /// What the name at a place means.
     pub fn hover(&self, position: EditorPosition) -> Option<HoverText> {
@@ -50,7 +73,9 @@ impl EditedScript<'_> {
             SpotKind::LineStart => self.describe_script(spot.word, manifest).filter(|_| {
                 manifest.is_some_and(|manifest| manifest.roles().contains_key(spot.word))
             })?,
-            SpotKind::Variable | SpotKind::Text | SpotKind::Value(_) => {
+            SpotKind::Role => self.describe_script(spot.word, manifest)?,
+            SpotKind::Input(script) => self.describe_input(script, spot.word, manifest)?,
+            SpotKind::Variable | SpotKind::Text | SpotKind::Value(_) | SpotKind::InputValue(..) => {
                 self.describe_variable(spot.word, manifest)?
             }
         };
@@ -69,14 +94,17 @@ impl EditedScript<'_> {
         let here = |range| Some((self.path.to_owned(), range));
         let name = spot.word.trim_start_matches('$');
         match spot.kind {
-            SpotKind::Script => self.script_file(spot.word, manifest),
+            SpotKind::Script | SpotKind::Role => self.script_file(spot.word, manifest),
+            SpotKind::Input(script) => self.script_file(&script, manifest),
             SpotKind::Call | SpotKind::Filter => match self.function_line(name, manifest) {
                 Some(line) => here(self.lines.range(line, 0, 0)),
                 None => self.imported_file(name, manifest),
             },
-            SpotKind::Key(_) | SpotKind::Variable | SpotKind::Text | SpotKind::Value(_) => {
-                here(self.place_set(name)?)
-            }
+            SpotKind::Key(_)
+            | SpotKind::Variable
+            | SpotKind::Text
+            | SpotKind::Value(_)
+            | SpotKind::InputValue(..) => here(self.place_set(name)?),
             SpotKind::Parameter => None,
             SpotKind::LineStart => {
                 let is_role =
@@ -112,6 +140,42 @@ impl EditedScript<'_> {
         let title = title.map(|title| PhraseValue::from(title.lines().next().unwrap_or_default()));
         let about = title.into_iter().chain(manifest.interface().map(PhraseValue::from)).collect();
         Some((format!("-> {}", manifest.id()), about))
+    }
+
+    fn describe_input(
+        &self,
+        script: &str,
+        name: &str,
+        manifest: Option<&Manifest>,
+    ) -> Option<(String, Vec<PhraseValue>)> {
+        let called = self.called(script, manifest)?;
+        let input = called.inputs.iter().find(|input| input.name == name)?;
+        let about = input.about.get("description").and_then(|about| about.as_str());
+        Some((format!("-> {script}({name}=…)"), about.into_iter().map(PhraseValue::from).collect()))
+    }
+
+    /// The places of the text that name the same variable, function, script or role.
+    pub fn references(&self, position: EditorPosition) -> Vec<EditorRange> {
+        let spot = self.spot(position);
+        let name = spot.word.trim_start_matches('$');
+        let mut found: Vec<EditorRange> = Vec::new();
+        if name.is_empty() {
+            return found;
+        }
+        let group = NameGroup::of(&spot.kind);
+        found.extend(self.place_set(name).filter(|_| group == Some(NameGroup::Variable)));
+        for (number, line) in self.lines.iter() {
+            for (at, _) in line.match_indices(name) {
+                let other = self.spot(self.lines.position(number, at));
+                let is_same = other.word.trim_start_matches('$') == name;
+                let range = self.lines.range(number, at, at + name.len());
+                if is_same && group.is_some() && NameGroup::of(&other.kind) == group {
+                    found.extend((!found.contains(&range)).then_some(range));
+                }
+            }
+        }
+        found.sort_by_key(|range| range.start);
+        found
     }
 
     fn describe_variable(

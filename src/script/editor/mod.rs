@@ -14,7 +14,7 @@ use super::source::{
     ScriptEntry, ScriptLibrary, ScriptOrigin, ScriptSource, SourceFiles, normalize_path, stem,
 };
 use super::syntax;
-use avocet_core::i18n::{Localize, LocalizedText};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, PhraseValue};
 pub use complete::{Completion, CompletionKind};
 pub use describe::HoverText;
 use position::SourceLines;
@@ -42,6 +42,8 @@ pub struct EditorFault {
     pub range: EditorRange,
     pub severity: ScriptFaultSeverity,
     pub message: LocalizedText,
+    /// A word of it, and what was probably meant.
+    pub fix: Option<(EditorRange, String)>,
 }
 
 impl<'a> EditedScript<'a> {
@@ -64,6 +66,7 @@ impl<'a> EditedScript<'a> {
             folder: self.path.parent().unwrap_or(Path::new("")).to_owned(),
             id: own.unwrap_or_else(|| stem(&name.unwrap_or_default()).to_owned()),
             trusted: self.library.files().is_trusted(self.path),
+            is_sealed: false,
             package: None,
             is_built_in: false,
             acts_for: None,
@@ -84,16 +87,35 @@ impl<'a> EditedScript<'a> {
             match &error.location {
                 Some(at) if at.file == own => {
                     let range = self.lines.range_of(at.position);
-                    EditorFault { range, severity, message: error.message }
+                    let fix = self.fix(range.start, &error.message);
+                    EditorFault { range, severity, message: error.message, fix }
                 }
                 // A fault of another file is reported at the beginning, with its place.
                 _ => {
                     let range = self.lines.range(0, 0, 0);
-                    EditorFault { range, severity, message: error.localized() }
+                    EditorFault { range, severity, message: error.localized(), fix: None }
                 }
             }
         };
         faults.into_iter().map(of).collect()
+    }
+
+    /// The word that a fault at a place is about, if it is near to another one.
+    fn fix(
+        &self,
+        position: EditorPosition,
+        message: &LocalizedText,
+    ) -> Option<(EditorRange, String)> {
+        let near = message.value("near")?.text(Lang::En);
+        let about = match message.value("what") {
+            Some(PhraseValue::Say(about)) => about,
+            _ => message,
+        };
+        let wrong = about.value("name").or(about.value("value"))?.text(Lang::En);
+        let start = self.lines.byte_at(position);
+        let rest = self.lines.get(position.line).get(start..)?;
+        let at = start + rest.find(&wrong).filter(|_| !wrong.is_empty())?;
+        Some((self.lines.range(position.line, at, at + wrong.len()), near))
     }
 
     /// What the script declares; while a line is being written, without that line.
@@ -115,6 +137,11 @@ impl<'a> EditedScript<'a> {
 
     fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new(""))
+    }
+
+    /// What the script of a name declares.
+    fn called(&self, name: &str, manifest: Option<&Manifest>) -> Option<Manifest> {
+        Manifest::load(self.find_script(name, manifest)?, self.library).ok()
     }
 
     /// The script of a name, as seen from this one.

@@ -16,6 +16,12 @@ pub enum SpotKind {
     Script,
     Variable,
     Filter,
+    /// The name of an input of the script that is called here.
+    Input(String),
+    /// The value of the second, an input of the first, a script.
+    InputValue(String, String),
+    /// A role that a message is addressed to.
+    Role,
     /// A parameter of a mark, `[[NAME:parameter=1]]`.
     Parameter,
     /// The first word of a line of the body.
@@ -77,13 +83,41 @@ pub fn spot_at<'a>(
             kind => of(kind, plain),
         };
     }
+    if let Some(kind) = argument_kind(before) {
+        return of(kind, plain);
+    }
     let is_link = before_wide.trim_end().ends_with("->") || before_wide.ends_with("[[@");
     match word {
         _ if is_link && !word.starts_with('$') => of(SpotKind::Script, wide),
+        _ if is_address(before) => of(SpotKind::Role, plain),
         _ if is_target(before_wide) => of(SpotKind::Script, wide),
         _ if word.starts_with('$') || before.ends_with("$|") => of(SpotKind::Call, plain),
         _ => of(body_kind(before), plain),
     }
+}
+
+/// What an argument of a script's call means that begins here.
+fn argument_kind(before: &str) -> Option<SpotKind> {
+    let (call, args) = before.rsplit_once('(').filter(|(_, args)| !args.contains(')'))?;
+    let marks = ["->", "[[@"].into_iter().filter_map(|mark| call.rsplit_once(mark));
+    let script = marks.map(|(_, script)| script.trim_start()).min_by_key(|it| it.len())?;
+    if script.is_empty() || script.starts_with('$') || !script.chars().all(is_id) {
+        return None;
+    }
+    let argument = args.rsplit(',').next()?.trim_start();
+    match argument.split_once('=') {
+        None => argument.is_empty().then(|| SpotKind::Input(script.to_owned())),
+        Some((name, value)) => {
+            let kind = || SpotKind::InputValue(script.to_owned(), name.trim_end().to_owned());
+            value.trim().is_empty().then(kind)
+        }
+    }
+}
+
+/// Whether a message is addressed to the name that begins here; mail addresses are text.
+fn is_address(before: &str) -> bool {
+    let Some(before) = before.strip_suffix('@') else { return false };
+    !before.ends_with("[[") && !before.ends_with(is_word)
 }
 
 /// Whether the value of a directive that names a script begins here.

@@ -410,7 +410,9 @@ fn merge_over_base(manifest: Manifest, child_manifest: Manifest) -> Manifest {
             merge_setting(&mut config, key, value);
         }
     }
+    let is_sealed = manifest.origin.is_sealed || child_manifest.origin.is_sealed;
     Manifest {
+        origin: ScriptOrigin { is_sealed, ..child_manifest.origin },
         config,
         body: manifest.body.into_iter().chain(child_manifest.body).collect(),
         functions: manifest.functions.into_iter().chain(child_manifest.functions).collect(),

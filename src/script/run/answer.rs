@@ -41,15 +41,20 @@ async fn answer_dialogue(
     let end = frame.dialogue.messages.len();
     let sent = model_messages(frame, end, None, &SystemParts::default())?;
     let question = ToolQuestion::about(frame, end, &sent, "");
-    let reply = match answer_with_tools(run, frame, question, &options).await? {
+    let mut reply = match answer_with_tools(run, frame, question, &options).await? {
         Some(reply) => reply,
         None => complete(run, frame, sent, options).await?,
     };
     let append = frame.values.flag("shouldAppendResponse");
     let pushes = frame.values.flag("pushMessage").unwrap_or(true);
     let whole = append_answer(frame, &reply.text, pushes, append.unwrap_or(!continues));
+    let text = reply.text.clone();
+    // A message that was gone on with is the result as a whole.
+    if continues {
+        reply.text.clone_from(&whole);
+    }
     let value = store_reply(frame, None, &whole, &reply)?;
-    run_after_answer_tools(run, frame, &reply.text).await?;
+    run_after_answer_tools(run, frame, &text).await?;
     Ok(value)
 }
 

@@ -87,7 +87,9 @@ pub async fn run(
     host: Box<dyn ScriptHost>,
 ) -> Result<RunResult, LocatedError> {
     let source = library.find_typed(&request.script, &request.from)?;
-    let shape = Arc::new(Manifest::load(source, &library)?);
+    let is_sealed = source.origin.is_sealed;
+    let shape = Manifest::load(source, &library).map_err(|error| error.concealed(is_sealed))?;
+    let shape = Arc::new(shape);
     let limits = RunLimits::new(host.budget());
     let expressions = Expressions::default();
     let mut run = ScriptRun { host, library, limits, streams: request.streams, expressions };
@@ -100,11 +102,11 @@ pub async fn run(
     let mut frame = Frame::new(shape, args, &[])?;
     let value = match run.run_frame(&mut frame).await {
         Ok(value) | Err(ScriptFlow::Exit(value) | ScriptFlow::Return(value)) => value,
-        Err(ScriptFlow::Failed(failure)) => return Err(*failure),
+        Err(ScriptFlow::Failed(failure)) => return Err(failure.concealed(run.host.is_sealed())),
         Err(ScriptFlow::Break | ScriptFlow::Continue) => Value::Null,
     };
     let mut visible = Vec::new();
-    for line in frame.dialogue.visible() {
+    for line in frame.dialogue.visible().filter(|_| !run.host.is_sealed()) {
         visible.push((line.role.clone(), line.text()));
         visible.extend(line.replies.iter().cloned());
     }
@@ -125,6 +127,9 @@ impl ScriptRun {
 
     /// Sets up everything needed before the first instruction.
     pub async fn prepare(&mut self, frame: &mut Frame) -> ScriptResult {
+        if frame.manifest.origin.is_sealed {
+            self.host.seal();
+        }
         if frame.manifest.origin.trusted {
             let environment = Value::Object(self.host.environment());
             frame.values.constants.insert("env".to_owned(), environment);
@@ -236,6 +241,12 @@ async fn finish(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResult {
         && last.is_some_and(|line| line.replies.is_empty());
     if may && (asks || never) {
         run.answer(frame, &Map::new()).await?;
+    } else if !may
+        && frame.values.latest.is_null()
+        && let Some(last) = frame.dialogue.messages.last()
+    {
+        // Without an answer, the last instruction is all that has a value.
+        frame.values.latest = Value::String(last.text());
     }
     Ok(())
 }

@@ -108,8 +108,9 @@ pub async fn complete(
         sample: options.choice.as_ref().and_then(|ask| ask.choices.first()).cloned(),
     };
     params::add_unlisted(&options.unlisted, &mut call.params.more);
+    // No server answers that.
     if call.messages.is_empty() {
-        note_here(run, frame, phrases::NO_MESSAGES);
+        return Err(phrases::NO_MESSAGES.into());
     }
     let biases = frame.dialogue.messages.iter().flat_map(|line| &line.bias);
     if let Some(biases) = params::logit_bias(biases) {

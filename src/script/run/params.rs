@@ -118,6 +118,8 @@ pub fn model_call_settings(
             top_p: number(&["top_p", "topP"]),
             max_tokens,
             is_unlimited: max_tokens.is_none(),
+            is_whole: !wants,
+            is_private: false,
             presence_penalty: number(&["presence_penalty"]),
             frequency_penalty: number(&["frequency_penalty"]),
             stop: stop_words(values, call),

@@ -59,6 +59,10 @@ impl ToolKind {
         }
     }
 
+    pub fn is_sealed(&self) -> bool {
+        matches!(self, ToolKind::Script(shape) if shape.origin.is_sealed)
+    }
+
     /// The names a rule may know it by; `written` is the one of the call.
     pub fn call_names(&self, written: &str) -> CallNames {
         match self {

@@ -24,6 +24,7 @@ type StoreResult = Result<Option<Value>, LocalizedText>;
 pub enum HostRequest {
     Model(Box<ModelCall>, oneshot::Sender<PartStream>),
     Event(ScriptEvent),
+    Seal,
     Confirm(LocalizedText, oneshot::Sender<bool>),
     Input(InputQuestion, oneshot::Sender<Option<InputAnswer>>),
     Form(FormQuestion, oneshot::Sender<FormAnswer>),
@@ -87,6 +88,10 @@ impl ScriptHost for Relay {
         let _ = self.requests.send(HostRequest::Event(event));
     }
 
+    fn seal(&mut self) {
+        let _ = self.requests.send(HostRequest::Seal);
+    }
+
     fn confirm(&mut self, text: LocalizedText) -> BoxFuture<'_, bool> {
         self.request(|give| HostRequest::Confirm(text, give)).map(|said| said == Some(true)).boxed()
     }
@@ -128,6 +133,7 @@ impl HostRequest {
         match self {
             HostRequest::Model(call, give) => drop(give.send(host.call_model(*call))),
             HostRequest::Event(event) => host.emit(event),
+            HostRequest::Seal => host.seal(),
             HostRequest::Confirm(question, give) => {
                 let _ = give.send(host.confirm(question).await);
             }

@@ -6,7 +6,7 @@
 //! | `sequential` | one call, then the next one with its result | one after the other |
 //! | `parallel` | all calls at once | several at a time |
 //! | `cascaded` | calls that can run now, then those that need their results | one after the other |
-//! | `planer` | as in `cascaded` | several at a time |
+//! | `planer` | as in `cascaded`, with `planner: advanced` after a plan | several at a time |
 
 use futures_util::StreamExt;
 use futures_util::stream;
@@ -46,6 +46,7 @@ pub struct ToolSchedule {
 const ALL: &str = "Name all the calls that are needed.";
 const ONE: &str = "Name one call only, the next one; you are asked again with its result.";
 const READY: &str = "Name the calls that can run now; you are asked again with their results for those that need them.";
+const PLAN: &str = "First plan, in a line that begins with `#`, which results each call needs. Then name the calls that can run now; you are asked again with their results for those that need them.";
 
 impl ToolSchedule {
     /// The mode that the settings of a script ask for.
@@ -61,13 +62,16 @@ impl ToolSchedule {
             more_rounds: 0,
             instruction: told,
         };
-        Ok(match text("run_mode").as_deref() {
+        let planner = text("planner");
+        let plans = if planner.as_deref() == Some("advanced") { PLAN } else { READY };
+        // A planner is one of the mode that plans.
+        Ok(match text("run_mode").or(planner.map(|_| "planer".to_owned())).as_deref() {
             // Sequential as well, but a model that names all calls at once is not held back.
             None => ToolSchedule { more_rounds: MAX_ROUNDS, ..mode(MAX_CALLS, 1, 1, READY) },
             Some("sequential" | "serial") => mode(1, MAX_ROUNDS, 1, ONE),
             Some("parallel") => mode(MAX_CALLS, 1, several, ALL),
             Some("cascaded") => mode(MAX_CALLS, MAX_ROUNDS, 1, READY),
-            Some("planer" | "planner") => mode(MAX_CALLS, MAX_ROUNDS, several, READY),
+            Some("planer" | "planner") => mode(MAX_CALLS, MAX_ROUNDS, several, plans),
             Some(other) => return Err(phrases::NO_RUN_MODE.with("mode", quoted(other)).into()),
         })
     }

@@ -260,6 +260,9 @@ async fn list_tools(
     }
     // A script that may not use one of its tools ends before it asks a model.
     for tool in &out {
+        if tool.kind.is_sealed() {
+            run.host.seal();
+        }
         frame.check_not_denied(&tool.kind.call_names(&tool.id), &Map::new())?;
     }
     Ok(out)

@@ -118,7 +118,7 @@ pub fn read(
     let mut builder = TreeBuilder { source, ..TreeBuilder::new(source) };
     let mut documents = 0;
     for event in Parser::new_from_str(yaml) {
-        let (event, span) = event.map_err(|error| builder.scan_error(&error))?;
+        let (event, span) = event.map_err(|error| builder.scan_error(&error, yaml))?;
         if matches!(event, Event::DocumentStart(_)) {
             documents += 1;
             if documents > 1 {
@@ -143,6 +143,8 @@ struct TreeBuilder<'a> {
 /// A collection that has not ended.
 struct OpenNode {
     node: ScriptValue,
+    /// Where it begins, in characters.
+    start: usize,
     anchor: usize,
     /// A key whose value has not been read yet.
     key: Option<ScriptValue>,
@@ -160,10 +162,17 @@ impl<'a> TreeBuilder<'a> {
         (self.source)(position_at(span.start.line(), span.start.col()))
     }
 
-    fn scan_error(&self, error: &ScanError) -> TreeError {
+    /// A bracket that is still open from a line above is what is wrong.
+    fn scan_error(&self, error: &ScanError, yaml: &str) -> TreeError {
         let at = error.marker();
-        let said = phrases::NOT_YAML.with("why", explain_error(error.info()));
-        (said, (self.source)(position_at(at.line(), at.col())))
+        let position = (self.source)(position_at(at.line(), at.col()));
+        let open = self.open.iter().filter(|open| open.node.position.line < position.line);
+        let bracket = |open: &OpenNode| {
+            let sign = yaml.chars().nth(open.start).filter(|sign| matches!(sign, '[' | '{'))?;
+            Some((phrases::FLOW_OPEN.with("sign", sign.to_string()), open.node.position))
+        };
+        let said = || phrases::NOT_YAML.with("why", explain_error(error.info()));
+        open.filter_map(bracket).next().unwrap_or_else(|| (said(), position))
     }
 
     fn handle_event(&mut self, event: Event<'_>, span: Span) -> Result<(), TreeError> {
@@ -226,7 +235,9 @@ impl<'a> TreeBuilder<'a> {
         let is_map = matches!(tree, Tree::Map(_));
         let value =
             ScriptValue { tag: custom_tag(tag), ..ScriptValue::new(tree, self.position(span)) };
-        self.open.push(OpenNode { node: value, anchor, key: None, is_map, nodes_before: since });
+        let start = span.start.index();
+        let node = value;
+        self.open.push(OpenNode { node, start, anchor, key: None, is_map, nodes_before: since });
         Ok(())
     }
 

@@ -54,7 +54,13 @@ pub(super) fn compile(text: &str) -> TemplateNames {
     }
     variables.sort_unstable();
     variables.dedup();
-    TemplateNames { variables, ..TemplateNames::default() }
+    let last = text.rfind('{').map(|at| text.split_at(at));
+    let last = last.filter(|(before, tail)| !before.ends_with('{') && !tail.contains('}'));
+    let unclosed = last.and_then(|(_, tail)| {
+        let (name, _) = delimiters::leading_word(tail.strip_prefix('{')?, |_| false)?;
+        Some(format!("{{{name}"))
+    });
+    TemplateNames { variables, unclosed, ..TemplateNames::default() }
 }
 
 /// `{name}`, `{a.b}`, `{a[0]}`, `{price:.2f}`, `{name!r}`.

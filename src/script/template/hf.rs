@@ -115,7 +115,7 @@ impl HfCompiler {
         let mut variables: Vec<String> =
             read.filter(|name| !inside.optional.contains(&name.as_str())).collect();
         variables.sort_unstable();
-        Ok(TemplateNames { variables, filters, tests })
+        Ok(TemplateNames { variables, filters, tests, unclosed: None })
     }
 
     /// The names that the engine does not know: it has no list of them, but an error.

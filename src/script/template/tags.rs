@@ -13,6 +13,8 @@ pub struct TemplateNames {
     /// Filters and tests that are not among the usual ones.
     pub filters: Vec<String>,
     pub tests: Vec<String>,
+    /// A field that has no end.
+    pub unclosed: Option<String>,
 }
 
 /// Why a template cannot be compiled, and its line if that is known.

@@ -39,6 +39,13 @@ pub fn find_outside(text: &str, stop: impl Fn(&str) -> bool) -> Option<usize> {
     None
 }
 
+/// Whether a quote or bracket of the text is never closed.
+pub fn is_unclosed(text: &str) -> bool {
+    // Where all are closed, its end is outside of them.
+    let text = format!("{text}\0");
+    find_outside(&text, |tail| tail == "\0").is_none()
+}
+
 /// The parts between `separator`s that are outside quotes and brackets. If a quote or bracket is
 /// never closed, the last part contains the rest.
 pub fn split_outside(text: &str, separator: char) -> Vec<&str> {

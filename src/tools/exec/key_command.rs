@@ -19,6 +19,8 @@ pub const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Bytes of its output that are read.
 const OUTPUT: u64 = 16 * 1024;
+/// The same of one that turns a text into another.
+const FILTERED: u64 = 16 << 20;
 
 /// A program, its arguments, and all of its environment.
 #[derive(Clone)]
@@ -34,17 +36,30 @@ pub struct KeyCommand {
 
 /// Runs the program and returns the line it prints.
 pub async fn run(command: &KeyCommand) -> Result<String, LocalizedText> {
+    let text = printed(command, None, OUTPUT).await?;
+    let name = command.program.as_str();
+    one_line(&text).ok_or_else(|| phrases::COMMAND_OUTPUT.with("program", name))
+}
+
+/// All that the program prints of what it is given.
+pub async fn filter(command: &KeyCommand, input: &[u8]) -> Result<String, LocalizedText> {
+    printed(command, Some(input), FILTERED).await
+}
+
+async fn printed(
+    command: &KeyCommand,
+    input: Option<&[u8]>,
+    most: u64,
+) -> Result<String, LocalizedText> {
     let name = command.program.as_str();
     let missing = || phrases::COMMAND_MISSING.with("program", name);
     let path = find(command).ok_or_else(missing)?;
-    match with_timeout(command.patience, output(&path, command, None)).await {
+    match with_timeout(command.patience, output(&path, command, input, most)).await {
         Err(_) => Err(phrases::COMMAND_SLOW
             .with("program", name)
             .with("seconds", command.patience.as_secs())),
         Ok(Err(error)) => Err(failed(name, error.to_string())),
-        Ok(Ok((status, text))) if status.success() => {
-            one_line(&text).ok_or_else(|| phrases::COMMAND_OUTPUT.with("program", name))
-        }
+        Ok(Ok((status, text))) if status.success() => Ok(text),
         Ok(Ok((status, _))) => Err(failed(name, reason(status))),
     }
 }
@@ -52,7 +67,7 @@ pub async fn run(command: &KeyCommand) -> Result<String, LocalizedText> {
 /// The first line that the program prints of what it is given; `None`: it failed, or took too long.
 pub async fn first_line(command: &KeyCommand, input: &[u8]) -> Option<String> {
     let path = find(command)?;
-    let printed = with_timeout(command.patience, output(&path, command, Some(input)));
+    let printed = with_timeout(command.patience, output(&path, command, Some(input), OUTPUT));
     let (status, text) = printed.await.ok()?.ok()?;
     status.success().then(|| text.lines().next().unwrap_or_default().to_owned())
 }
@@ -83,6 +98,7 @@ async fn output(
     path: &Path,
     command: &KeyCommand,
     input: Option<&[u8]>,
+    most: u64,
 ) -> std::io::Result<(ExitStatus, String)> {
     let mut wrapped = CommandWrap::with_new(path, |process| {
         process
@@ -109,7 +125,7 @@ async fn output(
     };
     let read = async {
         match stdout {
-            Some(stdout) => stdout.take(OUTPUT).read_to_end(&mut bytes).await,
+            Some(stdout) => stdout.take(most).read_to_end(&mut bytes).await,
             None => Ok(0),
         }
     };

@@ -3,6 +3,12 @@
 /// Scripts with one planted fault each: where it is, and a part of what is said about it.
 pub const PLANTED: &[(&str, &str, &str)] = &[
     ("user: hi\n-> translator(target_lang: 'French')\n", "2:1", "target_lang="),
+    ("user: x\n-> translator(target_lang=\"French)\n", "2:", "no closing quote"),
+    ("user: \"[[@translator(content=)]]\"\n", "1:", "`content=` has no value"),
+    ("---\nSystemOutputTitle: Form\n---\nuser: x\n", "2:20", "{{type}}"),
+    ("---\ntemplateFormat: fstring\nn: 1\n---\nuser: \"hi {n\"\n", "5:", "closing brace"),
+    ("!fn |-\n  f() { globalThis.c = 1 }\n$f\n", "2:", "on `this`"),
+    ("user: a\n$for: [1, 2\nuser: c\n", "2:7", "never closed"),
     ("$set: {n: 1}\n$print: \"n is {{n}}\"\n", "2:9", "printed as it is"),
     ("---\noutput: {name: \"\", age: 0}\n---\nuser: x\n", "2:9", "example"),
     (
