@@ -22,6 +22,7 @@
 //! | `headless` | one turn without a screen |
 //! | `acp` | sessions of an editor |
 //! | `rescue` | another place for a conversation that could not be saved |
+//! | `gateway_setup` | the steps of a chat platform, each checked with its service |
 //! | `gateway_service` | the chat platforms: their services, and the sessions of their chats |
 //! | `extensions` | bots, commands and skills from the command line |
 
@@ -64,6 +65,7 @@ mod first_time;
 mod folder_trust;
 mod gateway;
 mod gateway_service;
+mod gateway_setup;
 mod headless;
 mod hooks;
 mod import;

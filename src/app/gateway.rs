@@ -5,15 +5,16 @@ use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use serde_json::{Value, json};
 
 use super::gateway_service::{self, GivenOptions};
+use super::gateway_setup;
 use super::key_source;
 use super::startup::Startup;
 use super::subcommands::{print_rows, print_text};
 use crate::cli::gateway::GatewayCommand;
 use crate::cli::{Exit, output};
+use avocet_config::Paths;
 use avocet_config::extensions::ExtensionLibrary;
 use avocet_config::gateway::GatewaySettings;
 use avocet_config::key_store::{KeyPlace, KeyStore};
-use avocet_config::{Paths, Secret};
 use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as phrases, gateway as w, keys};
 use avocet_core::protocol::{ChatPlatform, ExtensionState, Extensions, Notice, Page, PageRow};
 use avocet_core::terminal_modes;
@@ -50,6 +51,7 @@ pub fn run_subcommand(
             Ok(rows) => return print_rows(startup, &rows, json),
             Err(why) => Err(why),
         },
+        GatewayCommand::Setup { platform } => gateway_setup::setup(startup, (*platform).into()),
         GatewayCommand::Token { platform, app, remove } => {
             token(startup, (*platform).into(), *app, *remove)
         }
@@ -90,7 +92,7 @@ fn platform_rows(
     settings: &GatewaySettings,
     platforms: &[ChatPlatform],
     roster: &Result<Roster, LocalizedText>,
-    saved: &KeyStore,
+    store: &KeyStore,
 ) -> Vec<PageRow> {
     let mut rows = Vec::new();
     for platform in platforms.iter().copied() {
@@ -105,15 +107,15 @@ fn platform_rows(
             });
         }
         for token in std::iter::once(&of.token).chain(&of.app_token) {
-            let set: LocalizedText = match (&token.value, saved.place(&token.entry)) {
+            let text: LocalizedText = match (&token.value, store.place(&token.entry)) {
                 (Some(_), _) => phrases::TOKEN_SET.into(),
                 (None, Some(KeyPlace::Keyring)) => keys::IN_KEYRING.into(),
                 (None, Some(KeyPlace::File)) => {
-                    keys::IN_FILE.with("file", saved.file().display().to_string())
+                    keys::IN_FILE.with("file", store.file().display().to_string())
                 }
                 (None, None) => phrases::NOT_SET.into(),
             };
-            rows.push(PageRow::pair(token.variable.as_str(), set));
+            rows.push(PageRow::pair(token.variable.as_str(), text));
         }
         let users = roster.iter().flat_map(|roster| &roster.users);
         let paired = users.filter(|user| user.platform == platform).count();
@@ -307,18 +309,7 @@ fn token(
         }));
     }
     let text = read_token(startup, platform).map_err(|_| w::NO_TOKEN_GIVEN)?;
-    let text = text.trim();
-    if text.is_empty() {
-        return Err(w::NO_TOKEN_GIVEN.into());
-    }
-    if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err(w::NOT_A_TOKEN.into());
-    }
-    let place = store.save(&token.entry, &Secret::new(text)).map_err(|error| error.localized())?;
-    Ok(Notice::info(match place {
-        KeyPlace::Keyring => w::TOKEN_SAVED.into(),
-        KeyPlace::File => w::TOKEN_SAVED_FILE.with("file", store.file().display().to_string()),
-    }))
+    gateway_setup::save_token(&store, token, text.trim()).map(Notice::info)
 }
 
 fn read_token(startup: &Startup, platform: ChatPlatform) -> io::Result<String> {

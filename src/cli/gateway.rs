@@ -15,6 +15,12 @@ pub enum GatewayCommand {
         #[arg(long)]
         only: Option<PlatformName>,
     },
+    /// Lead through the steps of a platform, and check each with its service.
+    #[command(after_help = "Example:\n  avocet gateway setup telegram")]
+    Setup {
+        /// The chat platform.
+        platform: PlatformName,
+    },
     /// Show which platforms run, and whether they are connected.
     #[command(after_help = "Example:\n  avocet gateway status --json")]
     Status,

@@ -137,11 +137,8 @@ impl PlatformSettings {
         };
         let is_feishu = platform == ChatPlatform::Feishu;
         let api_url = layers.text(&path("api_url")).filter(|url| !url.is_empty());
-        // The service has two names, and a server for each.
-        let api_url = api_url.unwrap_or_else(|| match layers.text(&path("domain")).as_deref() {
-            Some("lark") => "https://open.larksuite.com".to_owned(),
-            _ => "https://open.feishu.cn".to_owned(),
-        });
+        let domain = layers.text(&path("domain")).unwrap_or_default();
+        let api_url = api_url.unwrap_or_else(|| feishu_address(&domain).to_owned());
         PlatformSettings {
             enabled: layers.flag(&path("enabled")),
             token: token(if is_feishu { "app_secret" } else { "token" }),
@@ -152,6 +149,14 @@ impl PlatformSettings {
             admins: layers.list(&path("admins")),
             mention_required: layers.text(&path("mention")).as_deref() != Some("optional"),
         }
+    }
+}
+
+/// The service has two names, and a server for each.
+pub fn feishu_address(domain: &str) -> &'static str {
+    match domain {
+        "lark" => "https://open.larksuite.com",
+        _ => "https://open.feishu.cn",
     }
 }
 

@@ -34,6 +34,8 @@ mod recent;
 mod reply;
 pub mod run;
 mod service;
+pub mod setup;
+pub mod setup_report;
 pub mod shown_menu;
 pub mod slack;
 pub mod split;

@@ -26,6 +26,8 @@ mod feishu_run;
 #[cfg(target_os = "linux")]
 mod journeys;
 mod menu;
+#[cfg(target_os = "linux")]
+mod setup;
 mod slack;
 #[cfg(target_os = "linux")]
 mod slack_run;

@@ -38,6 +38,25 @@ words! { "gateway":
     NOT_A_TOKEN: "This is not a token: it contains a space or another character that no token has. Nothing is saved.", "这不是令牌：其中含有空格或令牌中不会出现的字符。未保存任何内容。";
     NO_SUCH_PLATFORM: "There is no platform {platform}. Known: {known}.", "没有平台 {platform}。可用的有：{known}。";
     NO_APP_TOKEN: "Only Slack has an app token.", "只有 Slack 有应用级令牌。";
+    // `avocet gateway setup`.
+    SETUP_ENTER: "Enter when it is done: ", "完成后按回车：";
+    SETUP_ASK_ID: "The id of the app (`cli_…`): ", "应用编号（`cli_…`）：";
+    SETUP_ASK_DOMAIN: "`feishu` or `lark`? Enter for feishu: ", "`feishu` 还是 `lark`？直接按回车为 feishu：";
+    SETUP_ASK_APP_TOKEN: "The app token for {name} (it is not shown): ", "{name} 的应用级令牌（不会显示）：";
+    SETUP_REFUSED: "{name} does not accept this token. Nothing is saved.", "{name} 不接受此令牌，未保存任何内容。";
+    SETUP_FAILED: "{name} could not be asked: {why}", "无法向 {name} 查询：{why}";
+    SETUP_BOT: "The token is valid: the bot is {bot}.", "令牌有效，机器人是 {bot}。";
+    LACKS_PRIVACY: "Privacy mode is on: in groups, typed answers do not reach the bot.", "隐私模式已开启：群组中输入的回答无法到达机器人。";
+    LACKS_SCOPES: "These permissions are missing: {scopes}", "缺少以下权限：{scopes}";
+    LACKS_INTENT: "Message Content Intent is off: typed answers in channels are empty.", "Message Content Intent 未启用：频道中输入的回答为空。";
+    LACKS_PLACE: "The bot is in no server or group yet.", "机器人尚未加入任何服务器或群组。";
+    LACKS_CONNECTION: "The connection for events cannot be opened: {why}", "无法建立接收事件的连接：{why}";
+    SETUP_WEBHOOK: "A webhook is set, so that no message reaches a gateway: {url}\nRemove it? [y/N] ", "已设置 webhook，消息无法到达网关：{url}\n要移除吗？[y/N] ";
+    SETUP_AGAIN: "Enter to check again, any other key and Enter to go on: ", "按回车再次检查，输入任意字符后按回车则继续：";
+    SETUP_TRUST: "Chats will work in {folder}. Trust it? Otherwise chats ask before each program. [y/N] ", "聊天将在 {folder} 中工作。信任该目录吗？否则聊天中运行每个程序前都会询问。[y/N] ";
+    SETUP_NOT_TRUSTED: "The answer could not be saved: {why}", "无法保存该回答：{why}";
+    SETUP_CODE: "Send this code to the bot in a private chat within 10 minutes of its start; it makes you its admin: {code}", "请在 10 分钟内启动网关，并在私聊中把此配对码发给机器人，你将成为管理员：{code}";
+    SETUP_DONE: "{name} is set up. `avocet gateway run` starts it.", "{name} 已设置完成。用 `avocet gateway run` 启动。";
     MENU_SHOWN: "In the menu", "菜单中";
     MENU_LEFT_OUT: "Left out", "未列入";
     MENU_UNUSABLE: "Not usable", "无法使用";

@@ -13,7 +13,7 @@ use crate::rate_limits::RateLimits;
 use avocet_model::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 
 /// What the service asks a bot to call itself.
-const USER_AGENT: &str = concat!("DiscordBot (avocet, ", env!("CARGO_PKG_VERSION"), ")");
+pub const USER_AGENT: &str = concat!("DiscordBot (avocet, ", env!("CARGO_PKG_VERSION"), ")");
 
 /// The service gives up an interaction after 3 s; a second try must fit in.
 const CALLBACK_TIMEOUT: Duration = Duration::from_millis(1400);

@@ -18,6 +18,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
+pub use self::api::USER_AGENT;
 use self::api::{DiscordApi, EPHEMERAL};
 use self::cursor::{DiscordCursor, KnownChannel};
 use self::incoming::InteractionKind;

@@ -5,12 +5,19 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::FeishuApp;
 use crate::platform::PlatformError;
 use avocet_model::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 
 /// The pause after a refusal that names none.
 const USUAL_WAIT: Duration = Duration::from_secs(1);
+
+/// Who the bot is at the service.
+#[derive(Clone)]
+pub struct FeishuApp {
+    /// `cli_…`
+    pub id: String,
+    pub secret: String,
+}
 
 pub struct FeishuApi {
     http: HttpClient,
@@ -149,11 +156,11 @@ fn refusal(code: i64, why: &str, after: Duration) -> PlatformError {
     let why = || format!("{code} {}", why.chars().take(200).collect::<String>());
     match code {
         99_991_400 | 230_020 | 11_232 => PlatformError::RateLimited { after },
-        // The app or its secret, or a token that ended or was taken back.
+        // The app or its secret, or a token that has ended.
         10_003 | 10_012 | 10_014 | 99_991_543 | 99_991_661..=99_991_671 | 99_991_677 => {
             PlatformError::Unauthorized
         }
-        // The bot is not in the group; the message was taken back, is too old, or is no more.
+        // The bot is not in the group; the message was recalled, deleted, or is too old.
         230_002 | 230_011 | 230_031 | 230_050 | 230_110 | 232_009 => PlatformError::Gone,
         230_099 => PlatformError::Markup(why()),
         // Busy, or broken.

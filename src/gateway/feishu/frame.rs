@@ -47,7 +47,7 @@ impl FeishuFrame {
         FeishuFrame { numbers: [0, 0, service, CONTROL], headers, ..FeishuFrame::default() }
     }
 
-    /// `None` for what is no frame.
+    /// `None` for anything else.
     pub fn read(mut bytes: &[u8]) -> Option<FeishuFrame> {
         let mut frame = FeishuFrame::default();
         while !bytes.is_empty() {
@@ -92,7 +92,7 @@ impl FeishuFrame {
         }
     }
 
-    /// The answer that this event has arrived, with what its sender is told.
+    /// The answer that this event has arrived, with what its sender is shown.
     pub fn acknowledgement(mut self, answer: &Value) -> FeishuFrame {
         let data = match answer {
             Value::Null => Value::Null,

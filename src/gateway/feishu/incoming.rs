@@ -75,10 +75,11 @@ fn read_press(id: &str, event: &Value) -> Option<FeishuIncoming> {
     let user = UserId(event["operator"]["open_id"].as_str()?.to_owned());
     let value = &event["action"]["value"];
     let chat = event["context"]["open_chat_id"].as_str().unwrap_or_default();
-    let asked: Option<ChatAddress> = serde_json::from_value(value["at"].clone()).ok();
+    let address: Option<ChatAddress> = serde_json::from_value(value["at"].clone()).ok();
     // Where it was asked counts only if it was pressed there.
-    let is_there = |at: &ChatAddress| at.chat.0 == chat || at.chat == private_chat(&user).chat;
-    let at = asked.filter(is_there).unwrap_or_else(|| ChatAddress::of(chat));
+    let is_there =
+        |address: &ChatAddress| address.chat.0 == chat || address.chat == private_chat(&user).chat;
+    let at = address.filter(is_there).unwrap_or_else(|| ChatAddress::of(chat));
     let data = value["data"].as_str().unwrap_or_default().to_owned();
     let incoming = Incoming {
         id: DeliveryId(format!("a:{id}")),

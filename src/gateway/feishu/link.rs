@@ -18,7 +18,7 @@ use avocet_model::net::{SocketEvent, WebSocket};
 /// How long an answer to a ping may take.
 const PONG: Duration = Duration::from_secs(10);
 
-/// A press is answered within 3 s, so that its sender is told in time.
+/// A press is answered within 3 s, which is as long as the service waits.
 const PRESS: Duration = Duration::from_millis(2_200);
 
 /// The longest pause that the service may ask for.
@@ -27,7 +27,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(300);
 /// What came, and its number.
 #[derive(Debug)]
 pub struct FeishuReceived {
-    pub message: FeishuIncoming,
+    pub incoming: FeishuIncoming,
     pub number: u64,
 }
 
@@ -35,7 +35,7 @@ pub struct FeishuReceived {
 pub enum FeishuOrder {
     /// Everything up to this number is stored.
     Confirm(u64),
-    /// What the user is told who pressed.
+    /// What the user sees who pressed.
     Answer {
         press: String,
         text: Option<String>,
@@ -241,19 +241,19 @@ impl FeishuLink {
     async fn take(&mut self, wire: &mut FeishuWire, frame: FeishuFrame) -> Result<(), WireLost> {
         let now = Instant::now();
         let Some(payload) = wire.parts.join(&frame, now) else { return Ok(()) };
-        let Some(message) = read_event(&payload, &self.bot) else {
+        let Some(incoming) = read_event(&payload, &self.bot) else {
             return wire.send(&frame.acknowledgement(&Value::Null)).await;
         };
         self.number += 1;
         let number = self.number;
-        let press = match &message.incoming.kind {
+        let press = match &incoming.incoming.kind {
             IncomingKind::Button { press, .. } => {
                 Some(Press { id: press.clone(), until: now + PRESS })
             }
             _ => None,
         };
         wire.waiting.push_back(WaitingFrame { frame, number, press });
-        self.end.deliver(FeishuReceived { message, number });
+        self.end.deliver(FeishuReceived { incoming, number });
         Ok(())
     }
 }

@@ -12,19 +12,19 @@ pub const LABEL: usize = 100;
 pub const USER: &str = "user:";
 
 /// The content of a message with this text.
-pub fn card(text: &Outgoing) -> Value {
-    card_of(vec![text_element(text)])
+pub fn card(outgoing: &Outgoing) -> Value {
+    card_of(vec![text_element(outgoing)])
 }
 
 /// The content of a question. A press tells where it was asked, which the service does not.
-pub fn question_card(question: &ButtonQuestion, at: &ChatAddress, is_group: bool) -> Value {
+pub fn question_card(question: &ButtonQuestion, address: &ChatAddress, is_group: bool) -> Value {
     let buttons = question.buttons.iter().map(|button| {
         let label: String = button.label.chars().take(LABEL).collect();
         let style = match button.style {
             ButtonStyle::Usual => "default",
             ButtonStyle::Refuse => "danger",
         };
-        let value = json!({ "data": button.data, "at": at, "is_group": is_group });
+        let value = json!({ "data": button.data, "at": address, "is_group": is_group });
         let button = json!({
             "tag": "button", "type": style, "text": { "tag": "plain_text", "content": label },
             "behaviors": [{ "type": "callback", "value": value }],
@@ -43,27 +43,32 @@ fn card_of(elements: Vec<Value>) -> Value {
     json!({ "schema": "2.0", "config": config, "body": { "elements": elements } })
 }
 
-fn text_element(text: &Outgoing) -> Value {
-    match text.markup {
-        MessageMarkup::Native => json!({ "tag": "markdown", "content": text.text }),
+fn text_element(outgoing: &Outgoing) -> Value {
+    match outgoing.markup {
+        MessageMarkup::Native => json!({ "tag": "markdown", "content": outgoing.text }),
         MessageMarkup::Plain => {
-            json!({ "tag": "div", "text": { "tag": "plain_text", "content": text.text } })
+            json!({ "tag": "div", "text": { "tag": "plain_text", "content": outgoing.text } })
         }
     }
 }
 
 /// The path and the body of the call that sends a message to a chat, or into a thread.
-pub fn send_call(at: &ChatAddress, kind: &str, content: &Value, nonce: u64) -> (String, Value) {
+pub fn send_call(
+    address: &ChatAddress,
+    kind: &str,
+    content: &Value,
+    nonce: u64,
+) -> (String, Value) {
     let uuid = format!("{nonce:016x}");
     let content = content.to_string();
     let mut body = json!({ "msg_type": kind, "content": content, "uuid": uuid });
-    if let Some(thread) = &at.thread {
+    if let Some(thread) = &address.thread {
         body["reply_in_thread"] = json!(true);
         return (format!("im/v1/messages/{thread}/reply"), body);
     }
-    let (id_kind, id) = match at.chat.0.strip_prefix(USER) {
+    let (id_kind, id) = match address.chat.0.strip_prefix(USER) {
         Some(user) => ("open_id", user),
-        None => ("chat_id", at.chat.0.as_str()),
+        None => ("chat_id", address.chat.0.as_str()),
     };
     body["receive_id"] = json!(id);
     (format!("im/v1/messages?receive_id_type={id_kind}"), body)

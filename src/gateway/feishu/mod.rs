@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use self::api::FeishuApi;
+pub use self::api::FeishuApp;
 use self::link::{FeishuLink, FeishuOrder, FeishuReceived};
 use self::message::{LABEL, card, question_card, send_call};
 use self::sources::FeishuSources;
@@ -28,6 +29,8 @@ use super::platform::{
     RemoteFile, TextUnit, UserId,
 };
 use super::recent::Recent;
+use super::setup_report::{SetupReport, missing};
+use avocet_core::i18n::{LocalizedText, gateway as w};
 use avocet_core::protocol::ChatPlatform;
 use avocet_model::net::{HttpRequest, MultipartField, form};
 
@@ -35,20 +38,21 @@ use avocet_model::net::{HttpRequest, MultipartField, form};
 const REMEMBERED: usize = 1_000;
 const LIFETIME: Duration = Duration::from_secs(24 * 3_600);
 
-/// Who the bot is at the service.
-#[derive(Clone)]
-pub struct FeishuApp {
-    /// `cli_…`
-    pub id: String,
-    pub secret: String,
-}
+/// What the bot may do.
+const SCOPES: [&str; 5] = [
+    "im:message",
+    "im:message.p2p_msg:readonly",
+    "im:message.group_at_msg:readonly",
+    "im:resource",
+    "contact:user.base:readonly",
+];
 
 /// The chats of an app.
 pub struct Feishu {
     api: Arc<FeishuApi>,
     running: OnceCell<RunningFeishu>,
     /// A press does not say whether others read along.
-    private_chats: Recent<()>,
+    recent_chats: Recent<()>,
 }
 
 struct RunningFeishu {
@@ -62,8 +66,33 @@ impl Feishu {
     /// [`PlatformError::Refused`] for an address that cannot be used.
     pub fn new(api_url: &str, app: FeishuApp) -> Result<Feishu, PlatformError> {
         let api = Arc::new(FeishuApi::new(api_url, app)?);
-        let private_chats = Recent::new(REMEMBERED, LIFETIME);
-        Ok(Feishu { api, running: OnceCell::new(), private_chats })
+        let recent_chats = Recent::new(REMEMBERED, LIFETIME);
+        Ok(Feishu { api, running: OnceCell::new(), recent_chats })
+    }
+
+    /// Asks the service what the app still lacks.
+    ///
+    /// # Errors
+    /// [`PlatformError::Unauthorized`] for a secret that is not the app's.
+    pub async fn check(&self) -> Result<SetupReport, PlatformError> {
+        let me = self.api.bot().await?;
+        let mut texts: Vec<LocalizedText> = Vec::new();
+        if let Ok(scopes) = self.api.get("application/v6/scopes").await {
+            let known = scopes["scopes"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let is_granted = |name: &str| {
+                known.iter().any(|one| one["scope_name"] == name && one["grant_status"] == 1)
+            };
+            texts.extend(missing(&SCOPES, is_granted));
+        }
+        if let Err(error) = self.api.endpoint().await {
+            texts.push(w::LACKS_CONNECTION.with("why", error.to_string()));
+        }
+        let chats = self.api.get("im/v1/chats?page_size=1").await.unwrap_or_default();
+        if chats["items"].as_array().is_none_or(Vec::is_empty) {
+            texts.push(w::LACKS_PLACE.into());
+        }
+        let bot = me["app_name"].as_str().unwrap_or_default().to_owned();
+        Ok(SetupReport { bot, texts, webhook: None })
     }
 
     async fn running(&self) -> Result<&RunningFeishu, PlatformError> {
@@ -83,10 +112,10 @@ impl Feishu {
     async fn receive_batch(&self) -> Result<Batch, PlatformError> {
         let running = self.running().await?;
         let mut batch = Batch::default();
-        for FeishuReceived { message, number } in running.connection.receive().await? {
-            let incoming = running.sources.complete(message).await;
+        for FeishuReceived { incoming, number } in running.connection.receive().await? {
+            let incoming = running.sources.complete(incoming).await;
             if !incoming.is_group && incoming.message.is_some() {
-                self.private_chats.insert(&incoming.at.chat.0, (), Instant::now());
+                self.recent_chats.insert(&incoming.at.chat.0, (), Instant::now());
             }
             batch.messages.push(incoming);
             batch.cursor = Some(Cursor(number.to_string()));
@@ -97,12 +126,12 @@ impl Feishu {
     /// The service sends what has the same nonce once.
     async fn post(
         &self,
-        at: &ChatAddress,
+        address: &ChatAddress,
         kind: &str,
         content: &Value,
         nonce: u64,
     ) -> Result<MessageId, PlatformError> {
-        let (path, body) = send_call(at, kind, content, nonce);
+        let (path, body) = send_call(address, kind, content, nonce);
         let sent = self.api.post(&path, body).await?;
         let id = sent["message_id"].as_str().filter(|id| !id.is_empty());
         id.map(MessageId::from).ok_or_else(|| PlatformError::Network("no message".into()))
@@ -110,7 +139,7 @@ impl Feishu {
 
     async fn send_file(
         &self,
-        at: &ChatAddress,
+        address: &ChatAddress,
         file: &OutgoingFile,
         new: &NewMessage,
     ) -> Result<MessageId, PlatformError> {
@@ -127,10 +156,10 @@ impl Feishu {
         let uploaded = self.api.call(request).await?;
         if !file.caption.is_empty() {
             let caption = card(&Outgoing::plain(&file.caption));
-            self.post(at, "interactive", &caption, new.nonce.wrapping_add(1)).await?;
+            self.post(address, "interactive", &caption, new.nonce.wrapping_add(1)).await?;
         }
         let content = json!({ "file_key": uploaded["file_key"] });
-        self.post(at, "file", &content, new.nonce).await
+        self.post(address, "file", &content, new.nonce).await
     }
 
     async fn fetch(&self, file: &RemoteFile, most: u64) -> Result<Bytes, PlatformError> {
@@ -211,7 +240,7 @@ impl Platform for Feishu {
         question: &'a ButtonQuestion,
         new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        let is_private = self.private_chats.get(&address.chat.0, Instant::now()).is_some();
+        let is_private = self.recent_chats.get(&address.chat.0, Instant::now()).is_some();
         let card = question_card(question, address, !is_private);
         async move { self.post(address, "interactive", &card, new.nonce).await }.boxed()
     }
@@ -226,7 +255,7 @@ impl Platform for Feishu {
 
     fn private_chat<'a>(&'a self, user: &'a UserId) -> PlatformResult<'a, ChatAddress> {
         let at = incoming::private_chat(user);
-        self.private_chats.insert(&at.chat.0, (), Instant::now());
+        self.recent_chats.insert(&at.chat.0, (), Instant::now());
         std::future::ready(Ok(at)).boxed()
     }
 

@@ -21,15 +21,15 @@ const PATIENCE: Duration = Duration::from_millis(800);
 
 pub struct FeishuSources {
     api: Arc<FeishuApi>,
-    names: Recent<String>,
+    recent_names: Recent<String>,
     /// The threads whose first message the model knows.
-    threads: Recent<()>,
+    recent_threads: Recent<()>,
 }
 
 impl FeishuSources {
     pub fn new(api: Arc<FeishuApi>) -> FeishuSources {
-        let names = Recent::new(REMEMBERED, LIFETIME);
-        FeishuSources { api, names, threads: Recent::new(REMEMBERED, LIFETIME) }
+        let recent_names = Recent::new(REMEMBERED, LIFETIME);
+        FeishuSources { api, recent_names, recent_threads: Recent::new(REMEMBERED, LIFETIME) }
     }
 
     pub async fn complete(
@@ -61,9 +61,9 @@ impl FeishuSources {
     fn is_news(&self, incoming: &Incoming) -> bool {
         let Some(thread) = &incoming.at.thread else { return true };
         let now = Instant::now();
-        let is_known = self.threads.get(&thread.0, now).is_some();
+        let is_known = self.recent_threads.get(&thread.0, now).is_some();
         if !is_known && incoming.is_addressed {
-            self.threads.insert(&thread.0, (), now);
+            self.recent_threads.insert(&thread.0, (), now);
         }
         !is_known
     }
@@ -81,13 +81,13 @@ impl FeishuSources {
 
     /// Empty if the service does not tell it.
     async fn name(&self, user: &str) -> String {
-        if let Some(name) = self.names.get(user, Instant::now()) {
+        if let Some(name) = self.recent_names.get(user, Instant::now()) {
             return name;
         }
         let path = format!("contact/v3/users/{user}?user_id_type=open_id");
         let found = self.read(&path).await.unwrap_or_default();
         let name = found["user"]["name"].as_str().unwrap_or_default().to_owned();
-        self.names.insert(user, name.clone(), Instant::now());
+        self.recent_names.insert(user, name.clone(), Instant::now());
         name
     }
 

@@ -30,6 +30,13 @@ pub struct SlackCommand {
     pub should_escape: bool,
 }
 
+/// What the bot may do.
+#[rustfmt::skip]
+pub const BOT_SCOPES: [&str; 12] = [
+    "app_mentions:read", "channels:history", "chat:write", "commands", "files:read", "files:write",
+    "groups:history", "im:history", "im:read", "im:write", "mpim:history", "users:read",
+];
+
 /// The commands of the manifest: `/avocet`, the names, then as many aliases as there is room for.
 pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>, lang: Lang) -> SlackMenu {
     let mut left_out = Vec::new();
@@ -88,11 +95,7 @@ impl SlackMenu {
                 "app_home": {"messages_tab_enabled": true, "messages_tab_read_only_enabled": false},
                 "slash_commands": self.commands,
             },
-            "oauth_config": {"scopes": {"bot": [
-                "app_mentions:read", "channels:history", "chat:write", "commands", "files:read",
-                "files:write", "groups:history", "im:history", "im:read", "im:write",
-                "mpim:history", "users:read",
-            ]}},
+            "oauth_config": {"scopes": {"bot": BOT_SCOPES}},
             "settings": {
                 "event_subscriptions": {"bot_events": [
                     "app_mention", "message.channels", "message.groups", "message.im",

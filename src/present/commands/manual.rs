@@ -6,7 +6,7 @@
 //! both. Tables between `<!-- NAME -->` and `<!-- /NAME -->` are made from the program by a test.
 
 use super::{PageRow, Surface};
-use avocet_core::i18n::{Phrase, PhraseValue, commands as w};
+use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, commands as w};
 
 /// A page about more than one command.
 pub struct ManualTopic {
@@ -80,6 +80,13 @@ impl ManualTopic {
         title.map_or(w::HELP_TOPICS, |PageLine { en, zh }| Phrase { key: "manual.TITLE", en, zh })
     }
 
+    /// The items of the numbered list after the line that begins so.
+    pub fn list_below(&self, begin: &str) -> Vec<ManualItem> {
+        let lines = self.lines().skip_while(|line| !line.en.starts_with(begin)).skip(2);
+        let items = lines.take_while(|line| !line.en.is_empty());
+        items.map(|line| ManualItem { text: line.en, localized_text: line.text() }).collect()
+    }
+
     /// The rows of the page, without its heading. In a chat the sections for a terminal are left out.
     pub fn rows(&self, surface: Surface<'_>) -> Vec<PageRow> {
         let mut out = Vec::new();
@@ -113,6 +120,13 @@ impl ManualTopic {
     }
 }
 
+/// An item of a list.
+pub struct ManualItem {
+    /// In English, as the page has it.
+    pub text: &'static str,
+    pub localized_text: LocalizedText,
+}
+
 /// One line of a page in both languages.
 #[derive(Clone, Copy)]
 struct PageLine {
@@ -132,7 +146,11 @@ impl PageLine {
         if self.en == self.zh {
             return plain(self.en).into();
         }
-        LINE.with("en", plain(self.en)).with("zh", plain(self.zh)).into()
+        self.text().into()
+    }
+
+    fn text(self) -> LocalizedText {
+        LINE.with("en", plain(self.en)).with("zh", plain(self.zh))
     }
 
     fn code(self) -> PageRow {

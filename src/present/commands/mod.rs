@@ -35,7 +35,7 @@ pub use goals::goal_to_set;
 pub use help::{by_category, commands_table, page as help_page, topic_rows, with_aliases};
 pub use info::permission_rows;
 pub use info::worktrees_op;
-pub use manual::{ManualTopic, TOPICS, markdown_table};
+pub use manual::{ManualTopic, TOPICS, find_topic, markdown_table};
 pub use registry::{CalledRows, CommandRow, CommandRowArgument, RowOrigin, rows};
 pub use session::REVIEW;
 

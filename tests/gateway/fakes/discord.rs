@@ -758,6 +758,7 @@ impl World {
             ("GET", ["users", "@me"]) => {
                 (200, json!({ "id": BOT_USER, "username": "avocet", "bot": true }))
             }
+            ("GET", ["users", "@me", "guilds"]) => (200, json!([])),
             ("GET", ["applications" | "oauth2", ..]) => (200, json!({ "id": APPLICATION })),
             ("GET", ["gateway", "bot"]) => (
                 200,

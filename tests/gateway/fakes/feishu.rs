@@ -449,6 +449,12 @@ impl Tenant {
             ("GET", ["contact", "v3", "users", user]) => {
                 done(json!({ "user": { "open_id": user, "name": format!("user {user}") } }))
             }
+            ("GET", ["application", "v6", "scopes"]) => {
+                let granted = ["im:message", "im:resource"];
+                let scope = |name| json!({ "scope_name": name, "grant_status": 1 });
+                done(json!({ "scopes": granted.map(scope) }))
+            }
+            ("GET", ["im", "v1", "chats"]) => done(json!({ "items": [{ "chat_id": "oc_1" }] })),
             ("POST", ["im", "v1", "files"]) => {
                 let find = |name: &str| form.iter().find(|part| part.name == name);
                 let Some(file) = find("file").filter(|file| !file.bytes.is_empty()) else {

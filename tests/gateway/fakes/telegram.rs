@@ -313,6 +313,8 @@ fn id(value: &Value) -> i64 {
 async fn act(shared: &Shared, method: &str, body: &Value) -> Response {
     match method {
         "getMe" => ok(&json!({ "id": BOT, "is_bot": true, "username": BOT_NAME })),
+        "getWebhookInfo" => ok(&json!({ "url": "https://hook.example/x" })),
+        "deleteWebhook" => ok(&json!(true)),
         "getUpdates" => updates(shared, body).await,
         "sendMessage" => send(shared, body),
         "editMessageText" => edit(shared, body),
