@@ -146,15 +146,27 @@ fn a_wrong_file_of_tasks_is_told_in_a_sentence_and_nothing_runs() {
 }
 
 #[test]
-fn a_full_disk_ends_the_run_with_its_reason() {
+fn a_result_that_cannot_be_written_ends_the_run_with_its_reason() {
     let bench = project(&[DONE]);
     tasks(&bench, &[task("one", "dir"), task("two", "dir")]);
+    fs::create_dir_all(bench.work().join("out/results.jsonl")).unwrap();
+    let output = batch(&bench, &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let expected = "results.jsonl` cannot be written: Is a directory";
+    assert!(errors(&output).contains(expected), "{}", errors(&output));
+}
+
+/// Its log is a device that is always full.
+#[test]
+fn a_full_disk_fails_the_task_that_meets_it() {
+    let bench = project(&[DONE]);
+    tasks(&bench, &[task("one", "dir")]);
     fs::create_dir(bench.work().join("out")).unwrap();
-    symlink("/dev/full", bench.work().join("out/results.jsonl")).unwrap();
+    symlink("/dev/full", bench.work().join("out/one.log")).unwrap();
     let output = batch(&bench, &[]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        errors(&output).contains("results.jsonl` cannot be written: No space"),
+        errors(&output).contains("one.log` cannot be written: No space"),
         "{}",
         errors(&output)
     );
@@ -255,7 +267,7 @@ const KUBECTL: &str = r#"
 case $1 in
 create)
     cat > "$HOME/job.json"
-    line=$(sed 's/.*"sh","-c","//; s/"\],"env.*//; s/"\],"image.*//; s/\\"/"/g' "$HOME/job.json")
+    line=$(sed 's/.*"sh","-c","//; s/"\],".*//; s/\\"/"/g' "$HOME/job.json")
     for index in 0 1; do JOB_COMPLETION_INDEX=$index sh -c "$line" 2>> "$HOME/errors"; done;;
 get) echo Complete;;
 *) exit 1;;

@@ -68,7 +68,7 @@ sinfo
 
 cd "$root/work"
 echo old > dir/old.txt
-write='{"type":"cmd","message":"I write.","data":{"cwd":null,"commands":[{"tool":"file.write","input":{"path":"a.txt","content":"new\\n"}}],"expected_effect":""}}'
+write='{"type":"cmd","message":"I write.","data":{"cwd":null,"commands":[{"tool":"file.write","input":{"path":"a.txt","content":"new\n"}}],"expected_effect":""}}'
 wait='{"type":"cmd","message":"I wait.","data":{"cwd":null,"commands":[{"program":"sleep","args":["500"]}],"expected_effect":""}}'
 done='{"type":"chat","message":"Done.","data":{"format":"plain"}}'
 printf '%s\n---\n%s\n' "$write" "$done" > "$root/replies"

@@ -48,7 +48,7 @@ export PATH=$root/bin:$PATH AVOCET_HOME=$root/avocet
 for _ in $(seq 100); do ssh here true 2> /dev/null && break; sleep 0.1; done
 cd "$root/work"
 echo old > dir/old.txt
-write='{"type":"cmd","message":"I write.","data":{"cwd":null,"commands":[{"tool":"file.write","input":{"path":"a.txt","content":"new\\n"}}],"expected_effect":""}}'
+write='{"type":"cmd","message":"I write.","data":{"cwd":null,"commands":[{"tool":"file.write","input":{"path":"a.txt","content":"new\n"}}],"expected_effect":""}}'
 printf '%s\n---\n%s\n' "$write" '{"type":"chat","message":"Done.","data":{"format":"plain"}}' > "$root/replies"
 for n in $(seq 6); do
     echo "{\"id\":\"task-$n\",\"prompt\":\"write\",\"dir\":\"dir\",\"model\":\"scripted:$root/replies\"}"
