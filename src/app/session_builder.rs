@@ -41,6 +41,7 @@ use avocet_session::extensions::ExtensionCache;
 use avocet_session::mcp_servers::McpAccess;
 use avocet_session::persistence::{Persistence, Replay};
 use avocet_session::session_hooks::HookAccess;
+use avocet_session::session_policy::SessionPolicy;
 use avocet_session::trust::TrustPrompt;
 use avocet_session::{
     Callbacks, Connected, KeptJobs, ModelAccess, Persona, RuleChange, RunStatusCommand, Security,
@@ -431,7 +432,7 @@ fn build_security(
             };
             done.map_err(|error| diagnostic::io_reason(&error))
         }),
-        session: permissions::SessionPolicy::default(),
+        session: SessionPolicy::default(),
         trust: TrustPrompt::without_question(),
     };
     security.session.command_line_mode = startup.run_options.mode;

@@ -93,14 +93,14 @@ impl Session {
 }
 
 impl SessionStore {
-    /// The text of a turn or a step, masked; otherwise what there is. `record`: what is in memory.
+    /// The text of a turn or a step, masked; otherwise what there is. `events`: what is in memory.
     pub async fn part(
         &self,
         id: &str,
-        record: &[Event],
+        events: &[Event],
         redactor: &Redactor,
     ) -> Result<String, LocalizedText> {
-        let text = match part_text(record, id) {
+        let text = match part_text(events, id) {
             Some(text) => Some(text),
             None => part_text(&self.part_events(id).await, id),
         };
@@ -108,7 +108,7 @@ impl SessionStore {
             return Ok(redactor.mask(&text).into_owned());
         }
         let mut ends = self.first_and_last().await;
-        ends.extend(record.iter().cloned());
+        ends.extend(events.iter().cloned());
         Err(match id_ranges(&ends) {
             ids if ids.is_empty() => phrases::NO_PART_YET.into(),
             ids => phrases::NO_PART_HERE.with("ids", ids),
@@ -116,9 +116,9 @@ impl SessionStore {
     }
 
     /// The first and the last number of its steps.
-    pub async fn step_numbers(&self, record: &[Event]) -> Option<(u64, u64)> {
+    pub async fn step_numbers(&self, events: &[Event]) -> Option<(u64, u64)> {
         let ends = self.first_and_last().await;
-        let numbers = ends.iter().chain(record).filter_map(step_number);
+        let numbers = ends.iter().chain(events).filter_map(step_number);
         numbers.fold(None, |known, number| {
             let (from, to) = known.unwrap_or((number, number));
             Some((from.min(number), to.max(number)))

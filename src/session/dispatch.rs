@@ -152,7 +152,7 @@ impl Session {
         match op {
             ExtensionOp::RefreshExtensions => {
                 self.extensions.is_requested = true;
-                self.extensions.start_scan(&self.security.place, &self.turn_messages);
+                self.extensions.refresh(&self.security.place, &self.turn_messages);
             }
             ExtensionOp::Mcp { action } => self.handle_mcp(action).await,
             ExtensionOp::ShowMemory => {

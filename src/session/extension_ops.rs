@@ -17,6 +17,7 @@ use avocet_core::protocol::{
 };
 use avocet_core::text;
 use avocet_mcp::{OfferedPrompt, PromptArgument, ServerOffers};
+use avocet_safety::Workspace;
 
 /// How long a session leaves the machine to the first frame and the first keys before it reads the
 /// extensions, unless they are needed sooner.
@@ -133,6 +134,30 @@ pub(super) fn schedule_first_scan(messages: UnboundedSender<TurnMessage>) {
 }
 
 impl ExtensionCache {
+    /// The start is over: reads, unless that was requested earlier.
+    pub(super) fn refresh_at_start(
+        &mut self,
+        workspace: &Workspace,
+        messages: &UnboundedSender<TurnMessage>,
+    ) {
+        if self.scan_number == 0 {
+            self.refresh(workspace, messages);
+        }
+    }
+
+    /// Starts a read; its result also comes as a message, for a session that does not wait.
+    pub(super) fn refresh(
+        &mut self,
+        workspace: &Workspace,
+        messages: &UnboundedSender<TurnMessage>,
+    ) {
+        let messages = messages.clone();
+        self.start_scan(workspace.trusted, workspace.cwd.clone(), move |number, looked| {
+            // A closed session needs no extensions.
+            let _ = messages.send(TurnMessage::ExtensionsScanned { number, looked });
+        });
+    }
+
     /// Takes over the result of a read that nothing waited for.
     pub(super) fn finish_scan(
         &mut self,
@@ -187,7 +212,7 @@ impl Session {
     pub(super) async fn refresh_and_wait(&mut self) {
         // A read that is already running, as right after the start, is recent enough.
         if self.extensions.pending_scan.is_none() {
-            self.extensions.start_scan(&self.security.place, &self.turn_messages);
+            self.extensions.refresh(&self.security.place, &self.turn_messages);
         }
         if let Some(looking) = self.extensions.pending_scan.take()
             && let Ok(scan) = looking.await

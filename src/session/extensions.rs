@@ -2,18 +2,15 @@
 //! frontend asks, and never in between. Reading runs in the background, so that no question and no
 //! stop waits for it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use super::script_places::{FindScripts, ModelScript, ScriptPlaces, find_model_scripts};
-use super::turn_messages::TurnMessage;
 use avocet_config::extensions::{ExtensionLibrary, SearchPath};
 use avocet_core::protocol::{Provider, ScriptDetails};
-use avocet_safety::Workspace;
 use avocet_store::Store;
 
 /// The folders to read; true: those of the project as well.
@@ -131,17 +128,6 @@ impl ExtensionCache {
         ExtensionCache::new(Arc::new(|_| SearchPath::default()))
     }
 
-    /// The start is over: reads, unless that was requested earlier.
-    pub(super) fn start_first_scan(
-        &mut self,
-        place: &Workspace,
-        messages: &UnboundedSender<TurnMessage>,
-    ) {
-        if self.scan_number == 0 {
-            self.start_scan(place, messages);
-        }
-    }
-
     /// The scripts that a model may run now; the guide has its own way.
     pub(super) fn scripts_for(&self, provider: Provider) -> Arc<Vec<ModelScript>> {
         match provider {
@@ -150,15 +136,13 @@ impl ExtensionCache {
         }
     }
 
-    /// Starts a read; its result also comes as a message, for a session that does not wait.
+    /// Starts a read. `notify` gets its number and its result, for a session that does not wait.
     pub(super) fn start_scan(
         &mut self,
-        place: &Workspace,
-        messages: &UnboundedSender<TurnMessage>,
+        trusted: bool,
+        cwd: PathBuf,
+        notify: impl FnOnce(u64, ExtensionScan) + Send + 'static,
     ) {
-        let trusted = place.trusted;
-        let cwd = place.cwd.clone();
-        let messages = messages.clone();
         let before = ExtensionScan {
             library: Arc::clone(&self.library),
             scripts: Arc::clone(&self.scripts),
@@ -185,9 +169,7 @@ impl ExtensionCache {
             if let Some(latest) = latest {
                 latest.set(trusted, scan.clone());
             }
-            let looked = scan.clone();
-            // A closed session needs no extensions.
-            let _ = messages.send(TurnMessage::ExtensionsScanned { number, looked });
+            notify(number, scan.clone());
             scan
         }));
     }

@@ -88,6 +88,7 @@ mod script_tool;
 pub mod script_turn;
 mod session_effects;
 pub mod session_hooks;
+pub mod session_policy;
 pub mod settings;
 mod settings_takeover;
 mod shared_queues;
@@ -293,7 +294,7 @@ pub struct Security {
     pub redactor: Arc<Redactor>,
     /// Saves a rule for this folder or forgets it; an error says why it could not.
     pub keep_rule: KeepRule,
-    pub session: permissions::SessionPolicy,
+    pub session: session_policy::SessionPolicy,
     pub trust: trust::TrustPrompt,
 }
 

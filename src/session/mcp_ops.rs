@@ -1,23 +1,30 @@
 //! Reads the definitions of MCP servers after a session opened, starts the servers, follows their
 //! events, and passes calls on.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::timeout_at;
 
 use super::mcp_page;
 use super::mcp_sampling;
+use super::mcp_schemas::offered_schemas;
 use super::mcp_servers::{
     DefinitionState, McpServerState, McpServers, ServerNews, ServerQuestion, SessionServer,
     folders_of,
 };
+use super::mcp_tool::McpTool;
 use super::session_effects::{Effects, SessionEffect};
 use super::state::Session;
+use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{Localize, mcp_pages as phrases};
 use avocet_core::protocol::{Event, McpAction, Notice, Page};
 use avocet_mcp::{McpEvent, McpRequest, McpServer, ServerDefinitions};
 use avocet_safety::Workspace;
+use avocet_safety::redact::Redactor;
+use avocet_tools::Toolbox;
 
 /// The first turn of a session without a screen waits so long for servers that start.
 pub(super) const START_WAIT: Duration = Duration::from_secs(10);
@@ -45,7 +52,7 @@ impl McpServers {
     async fn set_definitions(
         &mut self,
         definitions: ServerDefinitions,
-        place: &Workspace,
+        workspace: &Workspace,
     ) -> Effects {
         self.definitions = DefinitionState::Read;
         let mut before = std::mem::take(&mut self.servers);
@@ -63,7 +70,7 @@ impl McpServers {
         let mut effects: Effects = Vec::new();
         for at in 0..self.servers.len() {
             if self.servers.get(at).is_some_and(|server| server.running.is_none()) {
-                self.start(at, place);
+                self.start(at, workspace);
             }
             let fault = self.servers.get(at).and_then(SessionServer::fault);
             effects.extend(fault.map(Into::into));
@@ -143,9 +150,28 @@ impl McpServers {
             .then(|| Notice::warning(say).with_hint(phrases::NOT_ASKED_HINT))
     }
 
+    /// The tools of a turn with those of servers.
+    pub(super) fn add_tools(
+        &self,
+        tools: Toolbox,
+        messages: &UnboundedSender<TurnMessage>,
+        redactor: &Arc<Redactor>,
+    ) -> Toolbox {
+        if self.catalog.tools().is_empty() {
+            return tools;
+        }
+        let tool = McpTool {
+            catalog: Arc::clone(&self.catalog),
+            session: messages.clone(),
+            next_call: Arc::clone(&self.next_call),
+            redactor: Arc::clone(redactor),
+        };
+        tools.with_tool(Arc::new(tool)).with_server_tools(offered_schemas(&self.catalog))
+    }
+
     /// The user added a folder.
-    pub(super) fn set_folders(&self, place: &Workspace) {
-        let folders = folders_of(place);
+    pub(super) fn set_folders(&self, workspace: &Workspace) {
+        let folders = folders_of(workspace);
         for running in self.servers.iter().filter_map(|server| server.running.as_ref()) {
             // One that has too many requests asks for them later.
             let _ = running.send(McpRequest::SetFolders(folders.clone()));
@@ -157,7 +183,7 @@ impl McpServers {
         &mut self,
         name: &str,
         is_on: bool,
-        place: &Workspace,
+        workspace: &Workspace,
     ) -> Result<Effects, Notice> {
         let Some(at) = self.servers.iter().position(|server| server.definition.name == name) else {
             return Err(Notice::error(phrases::UNKNOWN.with("name", name)));
@@ -170,7 +196,7 @@ impl McpServers {
         }
         self.drop_calls(name);
         if is_on {
-            self.start(at, place);
+            self.start(at, workspace);
         }
         Ok(self.update_catalog())
     }

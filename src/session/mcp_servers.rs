@@ -12,10 +12,7 @@ use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::oneshot;
 
 use super::event_sink::Outbox;
-use super::mcp_schemas::offered_schemas;
-use super::mcp_tool::McpTool;
 use super::session_effects::{Effects, SessionEffect};
-use super::turn_messages::TurnMessage;
 use avocet_config::key_store::KeyStore;
 use avocet_core::i18n::{Localize, LocalizedText, mcp_pages as phrases};
 use avocet_core::protocol::{
@@ -27,8 +24,6 @@ use avocet_mcp::{
     ServerStarter, ToolCatalog, start_server,
 };
 use avocet_safety::Workspace;
-use avocet_safety::redact::Redactor;
-use avocet_tools::Toolbox;
 
 /// The most events of servers that wait for the session.
 const EVENT_CAPACITY: usize = 256;
@@ -239,39 +234,20 @@ impl McpServers {
         changed.into_iter().chain([SessionEffect::ToolsChanged]).collect()
     }
 
-    /// The tools of a turn with those of servers.
-    pub(super) fn add_tools(
-        &self,
-        tools: Toolbox,
-        messages: &UnboundedSender<TurnMessage>,
-        redactor: &Arc<Redactor>,
-    ) -> Toolbox {
-        if self.catalog.tools().is_empty() {
-            return tools;
-        }
-        let tool = McpTool {
-            catalog: Arc::clone(&self.catalog),
-            session: messages.clone(),
-            next_call: Arc::clone(&self.next_call),
-            redactor: Arc::clone(redactor),
-        };
-        tools.with_tool(Arc::new(tool)).with_server_tools(offered_schemas(&self.catalog))
-    }
-
     /// Starts a server or not, as the user decided. Without a decision the question comes back with
     /// the next session.
     pub(super) fn start_as_decided(
         &mut self,
         name: &str,
         is_allowed: Option<bool>,
-        place: &Workspace,
+        workspace: &Workspace,
     ) -> Option<Notice> {
         let at = self.servers.iter().position(|server| server.definition.name == name)?;
         let access = self.access.as_mut()?;
         let server = &mut self.servers[at];
         server.state = McpServerState::Declined;
         let saved = access.save_answer(&server.definition, is_allowed?);
-        self.start(at, place);
+        self.start(at, workspace);
         saved.err().map(|why| Notice::warning(phrases::NOT_SAVED.with("why", why)))
     }
 

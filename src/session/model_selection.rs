@@ -10,13 +10,16 @@ use super::settings::LiveModels;
 use super::summarizer::Summarizer;
 use super::turn_context::bounds_of_model;
 use super::turn_messages::TurnMessage;
-use super::{Connect, Connected, FoundModelServer, ModelAccess, Persona, Wanted, pages};
+use super::{Connect, Connected, FoundModelServer, ModelAccess, Persona, Wanted};
 use crate::context::window::Bounds;
 use avocet_config::extensions::ExtensionLibrary;
 use avocet_core::i18n::{Lang, Localize, LocalizedText, session as phrases};
 use avocet_core::protocol::{
     Dialect, Effort, Event, Mode, ModelOffer, Notice, Provider, SessionInfo, effort_names,
 };
+
+/// The maximum number of model names in a notice.
+const NAMED: usize = 6;
 
 /// Which model answers, and how it is addressed.
 pub struct ModelSelection {
@@ -268,7 +271,7 @@ impl ModelSelection {
         if found.is_empty() {
             return Vec::new();
         }
-        let notices = found.iter().filter_map(pages::found_server_notice);
+        let notices = found.iter().filter_map(found_server_notice);
         let mut effects: Effects = notices.map(Into::into).collect();
         let offers: Vec<ModelOffer> = found
             .iter()
@@ -308,6 +311,26 @@ impl ModelSelection {
         info.bot = name;
         vec![SessionEffect::InfoChanged, Notice::info(say).into()]
     }
+}
+
+/// A notice about a model server that was found, with what to type to use it; `None` if it offers no
+/// model.
+fn found_server_notice(found: &FoundModelServer) -> Option<Notice> {
+    let model = found.models.first()?;
+    let notice = match &found.key_env {
+        Some(key) => phrases::FOUND_KEY.with("key", key.as_str()).with("name", found.name.as_str()),
+        None => {
+            phrases::FOUND.with("name", found.name.as_str()).with("url", found.base_url.as_str())
+        }
+    };
+    let notice = Notice::info(notice.with("model", model.as_str()));
+    if found.models.len() == 1 {
+        return Some(notice);
+    }
+    let names: Vec<&str> = found.models.iter().take(NAMED).map(String::as_str).collect();
+    Some(notice.with_hint(
+        phrases::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", ")),
+    ))
 }
 
 #[cfg(test)]

@@ -22,9 +22,6 @@ use avocet_safety::Machine;
 use avocet_safety::sanitize::{self, TextSource};
 use avocet_safety::tools::{PluginEntry, PluginRegistry};
 
-/// The maximum number of model names in a notice.
-const NAMED: usize = 6;
-
 /// The models of a server; after them, what a search found elsewhere.
 pub fn models(
     connected: &Connected,
@@ -42,26 +39,6 @@ pub fn models(
         offers.extend(one.models.iter().map(row));
     }
     Event::Models { names: offers.iter().map(|offer| offer.name.clone()).collect(), offers }
-}
-
-/// A notice about a model server that was found, with what to type to use it; `None` if it offers no
-/// model.
-pub fn found_server_notice(found: &FoundModelServer) -> Option<Notice> {
-    let model = found.models.first()?;
-    let notice = match &found.key_env {
-        Some(key) => words::FOUND_KEY.with("key", key.as_str()).with("name", found.name.as_str()),
-        None => words::FOUND.with("name", found.name.as_str()).with("url", found.base_url.as_str()),
-    };
-    let notice = Notice::info(notice.with("model", model.as_str()));
-    if found.models.len() == 1 {
-        return Some(notice);
-    }
-    let names: Vec<&str> = found.models.iter().take(NAMED).map(String::as_str).collect();
-    Some(
-        notice.with_hint(
-            words::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", ")),
-        ),
-    )
 }
 
 /// How the room of the next request is divided, without the words that are yet to come.

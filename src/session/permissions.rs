@@ -9,28 +9,8 @@ use super::session_effects::{Effects, SessionEffect};
 use super::turn_messages::PermissionMessage;
 use super::{RuleChange, Security};
 use avocet_core::i18n::{LocalizedText, sandbox as held, session as phrases};
-use avocet_core::protocol::{
-    ApprovalMode, ApprovalScope, Notice, RuleOp, SandboxStatus, SessionInfo,
-};
+use avocet_core::protocol::{ApprovalScope, Notice, RuleOp, SandboxStatus, SessionInfo};
 use avocet_safety::{self as safety, Grant, Policy, PolicyContext, PolicyRule, SessionOpening};
-
-/// What a session adds to the policy of the settings.
-#[derive(Default)]
-pub struct SessionPolicy {
-    /// The allowing rules that end with it.
-    rules: Vec<PolicyRule>,
-    /// The policy of the settings as they were read last.
-    base: Option<Policy>,
-    /// Where the running turn reads the policy.
-    updates: watch::Sender<Policy>,
-    /// The mode that the command line named: it counts, and not that of a resumed session.
-    pub command_line_mode: Option<ApprovalMode>,
-    /// The mode that the user's settings name for sessions here.
-    pub mode_of_settings: ApprovalMode,
-    /// How many of the added folders come from the command line: they belong to this run, not to a
-    /// session.
-    pub(super) command_line_folders: usize,
-}
 
 impl Security {
     /// A session begins with what it has now; `base`: the part of the settings.

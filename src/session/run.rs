@@ -244,7 +244,7 @@ impl Session {
 
     /// The first frame was shown.
     async fn finish_start(&mut self) {
-        self.extensions.start_first_scan(&self.security.place, &self.turn_messages);
+        self.extensions.refresh_at_start(&self.security.place, &self.turn_messages);
         self.servers.load_at_start(self.security.place.trusted);
         self.load_hooks().await;
         self.ask_about_server().await;
@@ -470,6 +470,41 @@ impl Session {
         self.outbox.send(Event::Page(Box::new(page))).await;
     }
 
+    // Effects
+
+    /// Carries them out, one after the other.
+    pub(super) async fn follow(
+        &mut self,
+        effects: impl IntoIterator<Item = impl Into<SessionEffect>>,
+    ) {
+        for effect in effects {
+            match effect.into() {
+                SessionEffect::InfoChanged => self.send_info().await,
+                // Before the first read of the extensions it goes with that.
+                SessionEffect::OffersChanged if self.extensions.scan_number > 0 => {
+                    let all = Box::new(self.extensions.all(&self.servers.offers));
+                    self.outbox.send(Event::Catalogue(all)).await;
+                }
+                SessionEffect::OffersChanged => {}
+                SessionEffect::ToolsChanged => {
+                    let tools = self.toolbox().tool_infos();
+                    if tools != self.info.tools {
+                        self.info.tools = tools;
+                        self.send_info().await;
+                    }
+                }
+                SessionEffect::FilesChanged => {
+                    let Session { security, tools, info, turn_messages, .. } = self;
+                    self.changed_files.count(security.context(), tools, info, turn_messages).await;
+                }
+                SessionEffect::FoldersChanged => self.servers.set_folders(&self.security.place),
+                SessionEffect::QuestionWaits => self.ask_for_server().await,
+                SessionEffect::Record(event) => self.store.recorder().append(&event).await,
+                SessionEffect::Event(event) => self.outbox.send(*event).await,
+            }
+        }
+    }
+
     // Saying
 
     pub async fn notify(&mut self, notice: Notice) {
@@ -518,8 +553,8 @@ impl Session {
 }
 
 /// The whole record of a conversation that could not be saved.
-fn rescue(why: LocalizedText, info: &SessionInfo, record: &[Event], redactor: &Redactor) -> Rescue {
-    let text = export::render(&info.title, record, ExportFormat::Md, info.lang);
+fn rescue(why: LocalizedText, info: &SessionInfo, events: &[Event], redactor: &Redactor) -> Rescue {
+    let text = export::render(&info.title, events, ExportFormat::Md, info.lang);
     Rescue {
         why,
         name: format!("avocet-{}.md", info.session),

@@ -309,11 +309,11 @@ pub(super) fn read_only_notice() -> Notice {
     notice.with_topic(Topic::ReadOnly)
 }
 
-fn show_resumed(known: &SessionRecord, events: &[Event], info: &mut SessionInfo) {
-    info.title.clone_from(&known.title);
-    (info.turns, info.steps) = (known.turn, known.steps);
+fn show_resumed(record: &SessionRecord, events: &[Event], info: &mut SessionInfo) {
+    info.title.clone_from(&record.title);
+    (info.turns, info.steps) = (record.turn, record.steps);
     info.restoring_turns = events.iter().filter_map(restoring_turn).collect();
-    info.usage = known.usage;
+    info.usage = record.usage;
 }
 
 /// What the user hears of a session that goes on.

@@ -202,11 +202,11 @@ impl Conversation {
     }
 
     /// Goes on with a saved conversation.
-    pub fn restore(&mut self, history: History, known: &SessionRecord) {
+    pub fn restore(&mut self, history: History, record: &SessionRecord) {
         self.clear();
         self.history = Arc::new(history);
-        self.next_step = self.next_step.max(known.next_step);
-        self.shared.skip_ask_ids(known.next_ask);
+        self.next_step = self.next_step.max(record.next_step);
+        self.shared.skip_ask_ids(record.next_ask);
     }
 
     /// The last events of a saved conversation.

@@ -89,7 +89,7 @@ impl Session {
         self.follow([SessionEffect::FilesChanged, SessionEffect::InfoChanged]).await;
         let effects = self.security.leave_unheld_mode(&mut self.info);
         self.follow(effects).await;
-        self.extensions.start_scan(&self.security.place, &self.turn_messages);
+        self.extensions.refresh(&self.security.place, &self.turn_messages);
         let kept = (self.security.trust.save)(answer);
         self.notify(notice).await;
         // The folder's own settings count, or do not any more.

@@ -71,21 +71,21 @@ impl Session {
 
 /// Which file changes exist from this place on, the steps that undo them, and what cannot be undone.
 pub(super) fn restore_steps(
-    record: &[Event],
+    events: &[Event],
     backups: Option<&Backups>,
     point: UndoPoint,
 ) -> (UndoScope, Restores, Vec<Notice>) {
-    let all = changes(record);
+    let all = changes(events);
     let back = changes_since(&all, point);
     let wanted = back.into_iter().map(|it| (it.before.clone(), it));
     let (back, notices) = restores(wanted, backups);
-    let notices = lost_notice(record, point.turn).into_iter().chain(notices).collect();
+    let notices = lost_notice(events, point.turn).into_iter().chain(notices).collect();
     (undo_scope(&all, point), back, notices)
 }
 
 /// How many changes of these turns cannot be undone.
-fn lost_notice(record: &[Event], from_turn: u64) -> Option<Notice> {
-    let lost = ChangeLog::read(record).lost;
+fn lost_notice(events: &[Event], from_turn: u64) -> Option<Notice> {
+    let lost = ChangeLog::read(events).lost;
     let lost: usize = lost.iter().filter(|(turn, _)| *turn >= from_turn).map(|(_, n)| n).sum();
     (lost > 0).then(|| Notice::warning(phrases::UNDO_NOT_COVERED.with("n", lost)))
 }
