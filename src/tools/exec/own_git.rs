@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::environment::Variables;
-use super::own_program::{CollectedRun, CollectedOutput};
+use super::own_program::{CollectedOutput, CollectedRun};
 use super::{git, helper};
 use avocet_core::deadline::with_timeout;
 use avocet_core::text::{cut, one_line};
