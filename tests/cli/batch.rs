@@ -256,8 +256,10 @@ fn a_cluster_that_refuses_is_quoted() {
     let output = on(&bench, "kubernetes", &[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(errors(&output).contains("needs `--image`"), "{}", errors(&output));
+    programs(&bench, &[("kubectl", "echo 'error: jobs is forbidden' >&2; exit 1")]);
     let output = on(&bench, "kubernetes", &["--image", "i", "--volume", "v"]);
-    assert!(errors(&output).contains("`kubectl` is not a program"), "{}", errors(&output));
+    let expected = "`kubectl` failed: error: jobs is forbidden";
+    assert!(errors(&output).contains(expected), "{}", errors(&output));
     let output = on(&bench, "moon", &[]);
     assert!(errors(&output).contains("is not a place to run tasks"), "{}", errors(&output));
 }
