@@ -160,7 +160,7 @@ fn authorization(request: &ReceivedRequest) -> String {
     let path = path.replace('%', "%25");
     let canonical = format!("{method}\n{path}\n\n{headers}\n{names}\n{body}");
     let date = header("x-amz-date");
-    let scope = format!("{}/us-east-1/bedrock/aws4_request", &date[..8]);
+    let scope = format!("{}/us-east-1/bedrock/aws4_request", date.get(..8).unwrap());
     let hash = hex(&Sha256::digest(canonical.as_bytes()));
     let text = format!("AWS4-HMAC-SHA256\n{date}\n{scope}\n{hash}");
     let first = format!("AWS4{SECRET}").into_bytes();
@@ -222,12 +222,10 @@ fn base64_of(text: &str) -> String {
     let letters = |three: &[u8]| {
         let bits = three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
         let bits = bits << (8 * (3 - three.len()));
-        (0..4).map(move |at| {
-            let letter = char::from(LETTERS[(bits >> (18 - 6 * at)) as usize & 63]);
-            if at <= three.len() { letter } else { '=' }
-        })
+        let letter = |at| char::from(LETTERS[(bits >> (18 - 6 * at)) as usize & 63]);
+        (0..4).map(|at| if at <= three.len() { letter(at) } else { '=' }).collect::<Vec<_>>()
     };
-    text.as_bytes().chunks(3).flat_map(|three| letters(three).collect::<Vec<_>>()).collect()
+    text.as_bytes().chunks(3).flat_map(letters).collect()
 }
 
 #[test]
