@@ -24,13 +24,13 @@ fn headers_and_fields_of_a_profile_go_with_each_request_and_are_not_shown() {
         &server,
         "temperature = 0.3\nmax_output = 500\nservice_tier = \"flex\"\n\
          api_key_env = \"GATE_KEY\"\nextra_body = { provider = { sort = \"price\" } }\n\
-         headers = { x-team = \"web\", x-gate = \"Token ${GATE}\", x-key = \"${key}\" }\n",
+         headers = { x-team = \"zebra\", x-gate = \"Token ${GATE}\", x-key = \"${key}\" }\n",
     ));
     let variables = [("GATE", "wq8v-1kd2-zzt7-p0m4"), ("GATE_KEY", "k1-2b3c-4d5e-6f7a")];
     let done = ask(&bench, &variables);
     assert!(done.status.success(), "{}", text(&done.stderr));
     let request = &server.requests()[0];
-    assert_eq!(request.header("x-team"), Some("web"));
+    assert_eq!(request.header("x-team"), Some("zebra"));
     assert_eq!(request.header("x-gate"), Some("Token wq8v-1kd2-zzt7-p0m4"));
     assert_eq!(request.header("x-key"), Some("k1-2b3c-4d5e-6f7a"));
     assert_eq!(request.header("authorization"), Some("Bearer k1-2b3c-4d5e-6f7a"));
@@ -41,7 +41,7 @@ fn headers_and_fields_of_a_profile_go_with_each_request_and_are_not_shown() {
     assert_eq!(body["service_tier"], "flex");
 
     let shown = bench.command(&["config", "get"]).output().unwrap();
-    assert!(text(&shown.stdout).contains("${GATE}") && !text(&shown.stdout).contains("web"));
+    assert!(text(&shown.stdout).contains("${GATE}") && !text(&shown.stdout).contains("zebra"));
 }
 
 #[test]
