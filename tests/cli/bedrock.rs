@@ -160,7 +160,7 @@ fn authorization(request: &ReceivedRequest) -> String {
     let path = path.replace('%', "%25");
     let canonical = format!("{method}\n{path}\n\n{headers}\n{names}\n{body}");
     let date = header("x-amz-date");
-    let scope = format!("{}/us-east-1/bedrock/aws4_request", &date[..8]);
+    let scope = format!("{}/us-east-1/bedrock/aws4_request", date.get(..8).unwrap());
     let hash = hex(&Sha256::digest(canonical.as_bytes()));
     let text = format!("AWS4-HMAC-SHA256\n{date}\n{scope}\n{hash}");
     let first = format!("AWS4{SECRET}").into_bytes();
