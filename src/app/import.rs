@@ -30,47 +30,28 @@ const MAX_DEPTH: usize = 6;
 
 pub fn run(startup: &Startup, options: &ImportOptions, json: bool, yes: bool) -> Exit {
     let client = options.client;
-    let folder = folder_of(startup, client);
-    let mut found = FoundSessions::default();
-    found.read(client, &folder, &startup.folder);
-    let known = match known_sessions(startup) {
-        Ok(known) => known,
-        Err(error) => return startup.fail(&Notice::error(error.localized()), Exit::Failed),
-    };
-    let total = found.sessions.len();
-    let sessions: Vec<(String, ImportedSession)> = found
-        .sessions
-        .into_iter()
-        .map(|session| (client.session_id(&session.id), session))
-        .filter(|(id, _)| !known.contains(id))
-        .collect();
+    let mut source = ImportSource::new(startup, client);
+    let mut sessions = source.sessions();
+    let newer = newer_store(client, &source.folder);
+    let total = sessions.len();
     let name = client.name();
-    if total == 0 && found.unread == 0 {
-        let shown = folder.display().to_string();
+    if total == 0 && source.unread == 0 && newer.is_none() {
+        let shown = source.folder.display().to_string();
         let say = phrases::NOTHING.with("client", name).with("folder", shown);
         return startup.fail(&Notice::info(say), Exit::Done);
     }
-    let mut rows = vec![PageRow::heading(phrases::TO_COPY)];
-    let mut lost = LostParts::default();
-    for (id, session) in &sessions {
-        rows.push(session.row(id));
-        add_lost(&mut lost, &session.lost);
+    match known_sessions(startup) {
+        Ok(known) => sessions.retain(|session| !known.contains(&session.id)),
+        Err(error) => return startup.fail(&Notice::error(error.localized()), Exit::Failed),
     }
-    if total > sessions.len() {
-        rows.push(PageRow::pair(phrases::KNOWN, (total - sessions.len()).to_string()));
-    }
-    let mut left = lost_rows(&lost);
-    if found.unread > 0 {
-        let say = phrases::LOST_FILES.with("count", found.unread).with("mib", MAX_FILE >> 20);
-        left.push(PageRow::line(say));
-    }
-    left.extend(newer_store(client, &folder));
+    let mut rows = rows(&sessions, total - sessions.len());
+    let left = left_out(&sessions, source.unread, newer);
     if !left.is_empty() {
         rows.push(PageRow::heading(phrases::NOT_COPIED));
         rows.extend(left);
     }
     let shown = print_rows(startup, &rows, json);
-    if options.dry_run || shown != Exit::Done {
+    if options.dry_run || shown != Exit::Done || total == 0 {
         return shown;
     }
     if sessions.is_empty() {
@@ -80,10 +61,34 @@ pub fn run(startup: &Startup, options: &ImportOptions, json: bool, yes: bool) ->
     let ask = phrases::ASK.with("count", sessions.len());
     let sure = if yes { Confirmation::Yes } else { confirm(startup, ask, true) };
     match sure {
-        Confirmation::Yes => save(startup, sessions),
+        Confirmation::Yes => save(startup, &mut source, &sessions),
         Confirmation::No => startup.fail(&Notice::info(phrases::NOT_WANTED), Exit::Blocked),
         Confirmation::NoUser => startup.fail(&Notice::error(phrases::NEEDS_YES), Exit::Blocked),
     }
+}
+
+/// What would be copied, and how many conversations were before.
+fn rows(sessions: &[FoundSession], known: usize) -> Vec<PageRow> {
+    let mut rows = vec![PageRow::heading(phrases::TO_COPY)];
+    rows.extend(sessions.iter().map(|session| session.row.clone()));
+    if known > 0 {
+        rows.push(PageRow::pair(phrases::KNOWN, known.to_string()));
+    }
+    rows
+}
+
+fn left_out(sessions: &[FoundSession], unread: usize, newer: Option<PageRow>) -> Vec<PageRow> {
+    let mut lost = LostParts::default();
+    for session in sessions {
+        add_lost(&mut lost, &session.lost);
+    }
+    let mut rows = lost_rows(&lost);
+    if unread > 0 {
+        let say = phrases::LOST_FILES.with("count", unread).with("mib", MAX_FILE >> 20);
+        rows.push(PageRow::line(say));
+    }
+    rows.extend(newer);
+    rows
 }
 
 /// Where the client keeps its conversations.
@@ -109,68 +114,100 @@ fn newer_store(client: ImportClient, folder: &Path) -> Option<PageRow> {
     is_there.then(|| PageRow::line(say()))
 }
 
-#[derive(Default)]
-struct FoundSessions {
-    sessions: Vec<ImportedSession>,
+/// Where the conversations of a client are.
+struct ImportSource {
+    client: ImportClient,
+    folder: PathBuf,
+    /// The folder of conversations that name none.
+    here: PathBuf,
     /// Files that are too large or cannot be read.
     unread: usize,
 }
 
-impl FoundSessions {
-    fn read(&mut self, client: ImportClient, folder: &Path, here: &Path) {
-        let is_wanted = |path: &Path| {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            match client {
-                ImportClient::Claude => {
-                    // Deeper ones are of subagents.
-                    let depth =
-                        path.strip_prefix(folder).map_or(0, |path| path.components().count());
-                    name.ends_with(".jsonl") && depth == 2
-                }
-                ImportClient::Codex => name.starts_with("rollout-") && name.ends_with(".jsonl"),
-                ImportClient::Gemini => {
-                    let is_chat = path.parent().is_some_and(|parent| parent.ends_with("chats"));
-                    name.ends_with(".json") && is_chat
-                }
-                ImportClient::Opencode => name.ends_with(".json"),
-            }
-        };
-        let root = match client {
-            ImportClient::Opencode => folder.join("session"),
-            _ => folder.to_owned(),
-        };
-        for path in files_below(&root).into_iter().filter(|path| is_wanted(path)) {
-            let Some(bytes) = self.bytes(&path) else { continue };
-            let mut session = match client {
-                ImportClient::Opencode => {
-                    let id = path.file_stem().unwrap_or_default();
-                    let messages = self.messages(folder, &folder.join("message").join(id));
-                    ImportedSession::of_opencode(&bytes, &messages)
-                }
-                _ => client.read(&bytes),
-            };
-            if session.id.is_empty() {
-                session.id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            }
-            if session.folder.is_empty() {
-                session.folder =
-                    gemini_folder(&path).unwrap_or_else(|| here.to_owned()).display().to_string();
-            }
-            // A conversation that was only opened has nothing to say.
-            if !session.events.is_empty() {
-                self.sessions.push(session);
-            }
-        }
-        self.sessions.sort_by(|one, other| one.began.cmp(&other.began));
-        let mut seen = HashSet::new();
-        self.sessions.retain(|session| seen.insert(session.id.clone()));
+/// A conversation, read for the list; its events are read again when it is saved, because all at
+/// once may be too much.
+struct FoundSession {
+    /// Its id here.
+    id: String,
+    path: PathBuf,
+    began: String,
+    row: PageRow,
+    lost: LostParts,
+}
+
+impl ImportSource {
+    fn new(startup: &Startup, client: ImportClient) -> ImportSource {
+        let folder = folder_of(startup, client);
+        ImportSource { client, folder, here: startup.folder.clone(), unread: 0 }
     }
 
-    fn messages(&mut self, storage: &Path, folder: &Path) -> Vec<OpencodeMessage> {
+    /// All that have something to say, the oldest first.
+    fn sessions(&mut self) -> Vec<FoundSession> {
+        let root = match self.client {
+            ImportClient::Opencode => self.folder.join("session"),
+            _ => self.folder.clone(),
+        };
+        let mut sessions = Vec::new();
+        for path in files_below(&root) {
+            if !self.is_session(&path) {
+                continue;
+            }
+            let Some(session) = self.read(&path) else { continue };
+            if !session.events.is_empty() {
+                let id = self.client.session_id(&session.id);
+                let row = session.row(&id);
+                let ImportedSession { began, lost, .. } = session;
+                sessions.push(FoundSession { id, path, began, row, lost });
+            }
+        }
+        sessions.sort_by(|one, other| one.began.cmp(&other.began));
+        let mut seen = HashSet::new();
+        sessions.retain(|session| seen.insert(session.id.clone()));
+        sessions
+    }
+
+    fn is_session(&self, path: &Path) -> bool {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        match self.client {
+            ImportClient::Claude => {
+                // Deeper ones are of subagents.
+                let below = path.strip_prefix(&self.folder);
+                name.ends_with(".jsonl") && below.is_ok_and(|path| path.components().count() == 2)
+            }
+            ImportClient::Codex => name.starts_with("rollout-") && name.ends_with(".jsonl"),
+            ImportClient::Gemini => {
+                let is_chat = path.parent().is_some_and(|parent| parent.ends_with("chats"));
+                name.ends_with(".json") && is_chat
+            }
+            ImportClient::Opencode => name.ends_with(".json"),
+        }
+    }
+
+    fn read(&mut self, path: &Path) -> Option<ImportedSession> {
+        let bytes = self.bytes(path)?;
+        let mut session = match self.client {
+            ImportClient::Opencode => {
+                let messages = self.messages(path.file_stem().unwrap_or_default().as_ref());
+                ImportedSession::of_opencode(&bytes, &messages)
+            }
+            client => client.read(&bytes),
+        };
+        if session.id.is_empty() {
+            session.id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        }
+        if session.folder.is_empty() {
+            let folder = gemini_folder(path).unwrap_or_else(|| self.here.clone());
+            session.folder = folder.display().to_string();
+        }
+        Some(session)
+    }
+
+    /// The messages of a session of opencode.
+    fn messages(&mut self, session: &Path) -> Vec<OpencodeMessage> {
         let mut messages = Vec::new();
-        for path in files_below(folder) {
+        for path in files_below(&self.folder.join("message").join(session)) {
             let Some(message) = self.bytes(&path) else { continue };
-            let parts = storage.join("part").join(path.file_stem().unwrap_or_default());
+            let parts = self.folder.join("part").join(path.file_stem().unwrap_or_default());
             let parts = files_below(&parts).iter().filter_map(|path| self.bytes(path)).collect();
             messages.push(OpencodeMessage { message, parts });
         }
@@ -226,9 +263,10 @@ fn known_sessions(startup: &Startup) -> Result<HashSet<String>, StoreError> {
     Ok(listed.into_iter().map(|session| session.id).collect())
 }
 
-fn save(startup: &Startup, sessions: Vec<(String, ImportedSession)>) -> Exit {
+fn save(startup: &Startup, source: &mut ImportSource, sessions: &[FoundSession]) -> Exit {
     let mut saved = 0;
-    for (id, session) in sessions {
+    for FoundSession { id, path, .. } in sessions {
+        let Some(session) = source.read(path) else { continue };
         let folder = Path::new(&session.folder);
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let header = SessionHeader {
@@ -246,7 +284,7 @@ fn save(startup: &Startup, sessions: Vec<(String, ImportedSession)>) -> Exit {
         }
         writer.close();
         if let Some(why) = writer.unsaved_reason() {
-            let say = phrases::UNSAVED.with("id", id).with("why", why);
+            let say = phrases::UNSAVED.with("id", id.as_str()).with("why", why);
             return startup.fail(&Notice::error(say), Exit::Failed);
         }
         saved += 1;

@@ -219,13 +219,14 @@ fn credentials_sign_the_request_and_claude_gets_its_own_format() {
 
 fn base64_of(text: &str) -> String {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let letters = |three: &[u8]| {
+    let letter = |three: &[u8], at: usize| {
         let bits = three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
         let bits = bits << (8 * (3 - three.len()));
-        let letter = |at| char::from(LETTERS[(bits >> (18 - 6 * at)) as usize & 63]);
-        (0..4).map(|at| if at <= three.len() { letter(at) } else { '=' }).collect::<Vec<_>>()
+        let letter = char::from(LETTERS[(bits >> (18 - 6 * at)) as usize & 63]);
+        if at <= three.len() { letter } else { '=' }
     };
-    text.as_bytes().chunks(3).flat_map(letters).collect()
+    let pieces = text.as_bytes().chunks(3);
+    pieces.flat_map(|three| (0..4).map(move |at| letter(three, at))).collect()
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What a profile adds to each request, and what other clients' variables mean here.
 
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::process::Output;
 
 use serde_json::json;
@@ -24,13 +26,13 @@ fn headers_and_fields_of_a_profile_go_with_each_request_and_are_not_shown() {
         &server,
         "temperature = 0.3\nmax_output = 500\nservice_tier = \"flex\"\n\
          api_key_env = \"GATE_KEY\"\nextra_body = { provider = { sort = \"price\" } }\n\
-         headers = { x-team = \"web\", x-gate = \"Token ${GATE}\", x-key = \"${key}\" }\n",
+         headers = { x-team = \"zebra\", x-gate = \"Token ${GATE}\", x-key = \"${key}\" }\n",
     ));
     let variables = [("GATE", "wq8v-1kd2-zzt7-p0m4"), ("GATE_KEY", "k1-2b3c-4d5e-6f7a")];
     let done = ask(&bench, &variables);
     assert!(done.status.success(), "{}", text(&done.stderr));
     let request = &server.requests()[0];
-    assert_eq!(request.header("x-team"), Some("web"));
+    assert_eq!(request.header("x-team"), Some("zebra"));
     assert_eq!(request.header("x-gate"), Some("Token wq8v-1kd2-zzt7-p0m4"));
     assert_eq!(request.header("x-key"), Some("k1-2b3c-4d5e-6f7a"));
     assert_eq!(request.header("authorization"), Some("Bearer k1-2b3c-4d5e-6f7a"));
@@ -41,7 +43,7 @@ fn headers_and_fields_of_a_profile_go_with_each_request_and_are_not_shown() {
     assert_eq!(body["service_tier"], "flex");
 
     let shown = bench.command(&["config", "get"]).output().unwrap();
-    assert!(text(&shown.stdout).contains("${GATE}") && !text(&shown.stdout).contains("web"));
+    assert!(text(&shown.stdout).contains("${GATE}") && !text(&shown.stdout).contains("zebra"));
 }
 
 #[test]
@@ -100,43 +102,44 @@ fn the_variables_of_anthropics_own_client_reach_its_gateway_with_a_token() {
     assert_eq!(request.json()["model"], "deepseek-chat");
 }
 
+/// Serves one connection as a SOCKS proxy that leads to `target`, and returns the name asked for.
+fn serve_socks(mut client: TcpStream, target: &str) -> Option<String> {
+    let take = |client: &mut TcpStream, count: usize| {
+        let mut bytes = vec![0; count];
+        client.read_exact(&mut bytes).ok().map(|()| bytes)
+    };
+    let methods = take(&mut client, 2)?[1];
+    take(&mut client, methods.into())?;
+    client.write_all(&[5, 0]).ok()?;
+    let length = take(&mut client, 5)?[4];
+    let name = take(&mut client, length.into())?;
+    take(&mut client, 2)?;
+    client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).ok()?;
+    let far = TcpStream::connect(target).ok()?;
+    let pairs = [(far.try_clone().ok()?, client.try_clone().ok()?), (client, far)];
+    for (mut from, mut to) in pairs {
+        std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+    }
+    String::from_utf8(name).ok()
+}
+
 #[test]
 fn requests_go_through_a_socks_proxy_of_the_environment() {
-    use std::io::{Read, Write};
     let bench = TestDir::new();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let proxy = format!("socks5h://{}", listener.local_addr().unwrap());
     let server = Server::start(vec![says("Hello.")]);
     let target = server.base_url().replace("http://", "").replace("/v1", "");
-    let serve = std::thread::spawn(move || {
-        let (mut client, _) = listener.accept().unwrap();
-        let mut take = |count: usize| {
-            let mut bytes = vec![0; count];
-            client.read_exact(&mut bytes).unwrap();
-            bytes
-        };
-        let methods = take(2)[1];
-        take(methods.into());
-        client.write_all(&[5, 0]).unwrap();
-        let mut take = |count: usize| {
-            let mut bytes = vec![0; count];
-            client.read_exact(&mut bytes).unwrap();
-            bytes
-        };
-        let length = take(5)[4];
-        let name = take(length.into());
-        take(2);
-        client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).unwrap();
-        let mut far = std::net::TcpStream::connect(target).unwrap();
-        let mut back = (far.try_clone().unwrap(), client.try_clone().unwrap());
-        let forth = std::thread::spawn(move || std::io::copy(&mut client, &mut far));
-        let _ = std::io::copy(&mut back.0, &mut back.1);
-        drop(forth);
-        String::from_utf8(name).unwrap()
+    let (names, asked) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let _ = names.send(serve_socks(client, &target));
+        }
     });
     bench
         .settings("[profiles.default]\nbase_url = \"http://box.internal/v1\"\nhigh = \"gpt-4o\"\n");
     let done = ask(&bench, &[("ALL_PROXY", &proxy), ("NO_PROXY", "")]);
     assert!(done.status.success(), "{}", text(&done.stderr));
-    assert_eq!(serve.join().unwrap(), "box.internal", "the proxy looks the name up");
+    let name = asked.recv().unwrap();
+    assert_eq!(name.as_deref(), Some("box.internal"), "the proxy looks the name up");
 }

@@ -22,12 +22,12 @@ pub struct RequestSettings {
 pub const KEY_PLACE: &str = "${key}";
 
 impl RequestSettings {
-    /// Sets the parameters that nothing else has set.
+    /// Sets the parameters that nothing else has set, and keeps an answer below the longest.
     pub fn complete(&self, params: &mut Params) {
         params.temperature = params.temperature.or(self.temperature);
         params.top_p = params.top_p.or(self.top_p);
-        if !params.is_unlimited {
-            params.max_tokens = params.max_tokens.or(self.max_output);
+        if let Some(most) = self.max_output.filter(|_| !params.is_unlimited) {
+            params.max_tokens = Some(params.max_tokens.map_or(most, |wanted| wanted.min(most)));
         }
         if let Some(tier) = &self.service_tier {
             let tier = || Value::from(tier.as_str());

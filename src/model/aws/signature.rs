@@ -174,7 +174,7 @@ mod tests {
     fn credentials_are_read_as_the_command_line_prints_them() {
         let key =
             AwsKey::parse(r#"{"Version":1,"AccessKeyId":"A","SecretAccessKey":"S"}"#).unwrap();
-        assert_eq!((key.id.as_str(), key.secret(), key.token), ("A", "S", None));
+        assert_eq!((key.id.as_str(), key.secret(), &key.token), ("A", "S", &None));
         for bad in ["", "{}", r#"{"AccessKeyId":"A","SecretAccessKey":" "}"#] {
             assert!(AwsKey::parse(bad).is_none(), "{bad}");
         }
