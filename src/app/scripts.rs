@@ -98,7 +98,7 @@ pub fn run_script(
     let startup = Arc::new(startup);
     host.agent = Some(script_agent::runner(&startup, approved, can_type(script), event));
     let ScriptPlaces { environment, time_limit, .. } = startup.script_folder_finder()(true);
-    host.grant = ScriptGrant { environment, budget: run_budget(&startup) };
+    host.grant = ScriptGrant { environment, budget: run_budget(&startup), is_sealed: false };
     host.effort = built.model_access.effort;
     host.set_store(startup.shared.store.clone());
     let leaving = [startup.shared.leaving.clone(), host.cancel.clone()];
@@ -444,7 +444,7 @@ impl ScriptHost for DryRunHost {
         }
         self.count += 1;
         let mut messages = call.messages;
-        if self.inner.is_sealed {
+        if self.inner.is_sealed() {
             let text = LocalizedText::from(run_words::SEALED_MESSAGE);
             messages = vec![Message::user(text.to_string())];
         }

@@ -88,12 +88,14 @@ pub const STACK: usize = 64 << 20;
 /// Asks the user a question; `ScriptAnswer::No` if there is no user.
 pub type AskUser = Arc<dyn Fn(ScriptQuestion) -> BoxFuture<'static, ScriptAnswer> + Send + Sync>;
 
-/// What the user lets scripts read and spend.
+/// What the user lets scripts read and spend, and whom they may ask.
 #[derive(Clone, Debug, Default)]
 pub struct ScriptGrant {
     /// The variables of the environment.
     pub environment: BTreeMap<String, String>,
     pub budget: Budget,
+    /// A sealed script has joined the run.
+    pub is_sealed: bool,
 }
 
 /// Runs a turn of the agent for a task; with what it used. `None`: it broke off.
@@ -121,8 +123,6 @@ pub struct SessionScriptHost {
     pub hooks: ScriptHooks,
     /// `None` within the turn of an agent.
     pub agent: Option<RunAgent>,
-    /// A sealed script has joined the run.
-    pub is_sealed: bool,
 }
 
 /// The store for `pack://`, one collection at a time.
@@ -195,7 +195,6 @@ impl SessionScriptHost {
             grant: ScriptGrant::default(),
             hooks,
             agent: None,
-            is_sealed: false,
         }
     }
 
@@ -452,7 +451,7 @@ impl ScriptHost for SessionScriptHost {
             call.messages.into_iter().map(|message| self.mask_message(message)).collect();
         let request = Request {
             messages,
-            params: Params { is_private: self.is_sealed, ..call.params },
+            params: Params { is_private: self.grant.is_sealed, ..call.params },
             schema: call.schema.map(Arc::new),
             effort: self.effort,
             ..Request::default()
@@ -485,11 +484,11 @@ impl ScriptHost for SessionScriptHost {
 
     fn emit(&mut self, event: ScriptEvent) {
         let event = match event {
-            ScriptEvent::Message(role, _) if self.is_sealed => {
+            ScriptEvent::Message(role, _) if self.grant.is_sealed => {
                 ScriptEvent::Message(role, LocalizedText::from(phrases::SEALED_MESSAGE).to_string())
             }
             // It may quote the script.
-            ScriptEvent::Note(_) if self.is_sealed => return,
+            ScriptEvent::Note(_) if self.grant.is_sealed => return,
             event => event,
         };
         // The run is being dropped: there is no receiver.
@@ -497,11 +496,11 @@ impl ScriptHost for SessionScriptHost {
     }
 
     fn seal(&mut self) {
-        self.is_sealed = true;
+        self.grant.is_sealed = true;
     }
 
     fn is_sealed(&self) -> bool {
-        self.is_sealed
+        self.grant.is_sealed
     }
 
     fn model_name(&self) -> Option<String> {

@@ -105,10 +105,10 @@ impl TurnScope {
             grant: ScriptGrant {
                 environment: self.context.scripts.places.environment.clone(),
                 budget: self.context.budget,
+                is_sealed: false,
             },
             hooks: ScriptHooks { runner: self.hooks.clone(), turn: self.context.cancel.clone() },
             agent: has_agent.then_some(agent),
-            is_sealed: false,
         };
         let clock = RunClock::new(self.context.scripts.places.time_limit);
         let cancel = host.cancel.clone();

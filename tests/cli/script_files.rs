@@ -175,7 +175,7 @@ const SECRET: &str = "---\ninput: [{topic: {index: 0, default: bread}}]\n---\nsy
 
 #[test]
 fn a_sealed_script_runs_and_its_words_are_nowhere_to_be_read() {
-    let place = place(&[("plain.ai.yaml", SECRET), ("uses.ai.yaml", "user: x\n-> plain.sealed\n")]);
+    let place = place(&[("plain.ai.yaml", SECRET), ("uses.ai.yaml", "-> plain.sealed\n")]);
     let ran = sealing(&place, &["script", "seal", "plain.ai.yaml", "--to", "age1other"]);
     assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
     assert!(err(&ran).contains("age1own, age1other"), "{}", err(&ran));

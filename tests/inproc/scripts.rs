@@ -293,6 +293,7 @@ const REPORTED: &[&str] = &[
     "Conditions are expressions, 1 (ISDK-160)",
     "Conditions are expressions, 2 (ISDK-160)",
     "Conditions are expressions, 3 (ISDK-160)",
+    "The title of the output must contain its placeholder, 2 (ISDK-018)",
     "Ret without a value returns the last result",
     "Ret with an empty value returns null",
 ];

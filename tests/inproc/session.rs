@@ -13,7 +13,7 @@ use avocet::protocol::{
     TurnOutcome,
 };
 use avocet::session::extensions::ExtensionCache;
-use avocet::session::script_places::ScriptPlaces;
+use avocet::session::script_places::{DiskFiles, ScriptPlaces, SealOpener};
 use avocet::session::trust::TrustAnswer;
 use avocet::session::{Connected, FoundModelServer, SessionConfig, Wanted};
 use futures_util::FutureExt;
@@ -1834,4 +1834,33 @@ async fn restored_text_with_a_secret_is_masked_and_reported() {
         .await;
     assert!(back.starts_with("the key is ‹secret:key"), "{back}");
     assert_eq!(talk.notice().await.say.phrase(), phrases::REWIND_MASKED);
+}
+
+/// What opens a sealed script asks a keyring, which may ask the user.
+#[test]
+fn a_sealed_script_is_opened_for_a_run_and_not_to_be_listed() {
+    use avocet::script::source::{SEAL, SourceFiles};
+
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().canonicalize().unwrap();
+    let sealed = folder.join("quiet.ai.yaml");
+    std::fs::write(&sealed, format!("{SEAL}\nabc\n")).unwrap();
+    let opened = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let count = Arc::clone(&opened);
+    let opener = SealOpener(Some(Arc::new(move |_| {
+        count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Ok("---\ntitle: Words\n---\nuser: x\n".to_owned())
+    })));
+    let folders = vec![folder.clone()];
+    let places = ScriptPlaces { folders, opener: opener.clone(), ..ScriptPlaces::default() };
+    let (names, _) = places.names(&folder);
+    assert!(names.contains(&"quiet".to_owned()), "{names:?}");
+    let details = places.details(&folder, &["quiet".to_owned()]);
+    assert_eq!((details.len(), details[0].title.as_str()), (1, ""), "{details:?}");
+    assert!(details[0].is_command);
+    assert_eq!(opened.load(std::sync::atomic::Ordering::Relaxed), 0);
+    let disk = DiskFiles { opener, ..DiskFiles::default() };
+    assert!(disk.open_sealed(&sealed).unwrap().contains("Words"));
+    let why = DiskFiles::default().open_sealed(&sealed).unwrap_err();
+    assert!(why.to_string().contains("only while it runs"), "{why}");
 }
