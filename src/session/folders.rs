@@ -211,11 +211,11 @@ mod tests {
     }
 
     fn recorded(effects: &[SessionEffect]) -> Vec<&Event> {
-        let event = |effect: &SessionEffect| match effect {
+        let events = effects.iter().filter_map(|effect| match effect {
             SessionEffect::Record(event) => Some(&**event),
             _ => None,
-        };
-        effects.iter().filter_map(event).collect()
+        });
+        events.collect()
     }
 
     #[test]
