@@ -104,6 +104,8 @@ pub(super) struct SessionReader {
     turn: u64,
     steps: usize,
     is_open: bool,
+    /// The steps that follow belong to a reply.
+    has_reply: bool,
     /// Steps without a result yet, by the client's ids.
     open_steps: Vec<(String, Step)>,
 }
@@ -140,6 +142,7 @@ impl SessionReader {
         let text = self.text(text.trim(), MAX_TEXT);
         self.turn += 1;
         self.is_open = true;
+        self.has_reply = false;
         let turn = self.turn;
         let size = text.len();
         self.push(Event::TurnStarted { turn, text, origin: TurnOrigin::Typed, submit: None }, size);
@@ -150,6 +153,11 @@ impl SessionReader {
             return;
         }
         let message = self.text(text, MAX_TEXT);
+        self.reply(message);
+    }
+
+    fn reply(&mut self, message: String) {
+        self.has_reply = true;
         let size = message.len();
         let reply = ModelMessage { message, markdown: true, ..ModelMessage::default() };
         self.push(Event::Replied(reply), size);
@@ -158,6 +166,10 @@ impl SessionReader {
     pub fn call(&mut self, id: &str, work: StepAction) {
         if !self.is_open {
             return;
+        }
+        // Steps without words before them are of a reply without words.
+        if !self.has_reply {
+            self.reply(String::new());
         }
         self.steps += 1;
         let step_id = format!("cmd_{:03}", self.steps);
@@ -170,6 +182,7 @@ impl SessionReader {
     pub fn result(&mut self, id: &str, output: &str, exit_code: Option<i32>) {
         let Some(at) = self.open_steps.iter().position(|(known, _)| known == id) else { return };
         let (_, step) = self.open_steps.remove(at);
+        self.has_reply = false;
         let length = output.len();
         let stdout = self.text(output, MAX_OUTPUT);
         let truncated = stdout.len() < length;

@@ -10,6 +10,7 @@ use avocet_core::protocol::Event;
 fn lines(session: &ImportedSession) -> Vec<String> {
     let line = |event: &Event| match event {
         Event::TurnStarted { turn, text, .. } => Some(format!("{turn} user: {text}")),
+        Event::Replied(reply) if reply.message.is_empty() => None,
         Event::Replied(reply) => Some(format!("model: {}", reply.message)),
         Event::StepFinished(seen) => Some(format!(
             "{}: {} -> {:?} {}",
