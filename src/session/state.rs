@@ -278,7 +278,7 @@ impl Conversation {
         self.last_input = None;
     }
 
-    /// What the model is told of the mode with the message of a turn.
+    /// What the model gets of the mode with the message of a turn.
     pub fn mode_note(&mut self, is_planning: bool) -> &'static str {
         let was_planning = std::mem::replace(&mut self.is_planning, is_planning);
         match (is_planning, was_planning) {

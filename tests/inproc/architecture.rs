@@ -211,7 +211,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["prompt"],
             &["protocol"],
             &["i18n"],
-            &["text"],
+            &["secret", "text"],
         ],
     ),
     ("model", &[&[""], &["net"]]),

@@ -56,7 +56,7 @@ impl KeptJob {
     /// The jobs kept for a workspace, oldest first. Those that a session left paused go on.
     pub fn find(place: &Path, folder: &Path) -> Vec<KeptJob> {
         let mut jobs = KeptJob::read_all(place);
-        // Whoever pauses now holds the lock.
+        // The session that pauses now holds the lock.
         if let Some(_alone) = pause_lock(place).filter(|lock| lock.try_lock().is_ok()) {
             jobs.iter().for_each(|job| process_group::continue_marked(&job.mark));
         }
