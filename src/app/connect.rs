@@ -42,8 +42,8 @@ impl ScreenSetup {
             store: Arc::new(key_source::key_store(startup)),
             settings: startup.paths.settings(),
             environment: startup.environment.clone(),
-            plain_http_hosts: startup.loaded.settings.plain_http_hosts.clone(),
-            overrides: startup.loaded.settings.models.clone().into(),
+            plain_http_hosts: startup.loaded.settings.models.plain_http_hosts.clone(),
+            overrides: startup.loaded.settings.models.overrides.clone().into(),
             profile: startup.named_profile().map(str::to_owned),
             lang: startup.lang(),
         }

@@ -12,7 +12,7 @@ pub fn rows(loaded: &Loaded) -> Vec<SettingRow> {
     let known = loaded.all();
     let section = |key: &str| key.rsplit_once('.').map(|(section, _)| section.to_owned());
     let mut sections: Vec<String> = known.iter().filter_map(|(key, ..)| section(key)).collect();
-    sections.push(format!("profiles.{}", loaded.settings.profile));
+    sections.push(format!("profiles.{}", loaded.settings.models.profile));
     sections.sort();
     sections.dedup();
     let own = keys::KEYS.iter().filter(|key| key.elsewhere.is_none());

@@ -74,7 +74,7 @@ impl KeyFinder {
         KeyFinder {
             store: Arc::new(key_store(startup)),
             environment: startup.environment.clone(),
-            plain_http_hosts: startup.loaded.settings.plain_http_hosts.clone(),
+            plain_http_hosts: startup.loaded.settings.models.plain_http_hosts.clone(),
             redactor: None,
         }
     }
@@ -208,7 +208,7 @@ pub fn key_store(startup: &Startup) -> KeyStore {
 }
 
 fn store_of(settings: &Settings, file: std::path::PathBuf) -> KeyStore {
-    KeyStore::new(file, settings.uses_keyring.then(system_keyring).flatten())
+    KeyStore::new(file, settings.models.uses_keyring.then(system_keyring).flatten())
 }
 
 /// Where the key of the connection is, if it is not in a variable; nothing is read from a keyring.

@@ -127,14 +127,14 @@ impl SettingsFiles {
         let wanted = match &now.connection {
             _ if model_target(settings) == model_target(now) => None,
             None => Some(Wanted::Guide),
-            Some(_) => Some(Wanted::Mode(now.mode)),
+            Some(_) => Some(Wanted::Mode(now.models.mode)),
         };
         Some(LiveModels {
             connect: ModelConnector::new(&self.startup).with_redactor(redactor).into_connect(),
             wanted,
-            mode: (settings.mode != now.mode).then_some(now.mode),
-            effort: (settings.effort != now.effort).then_some(now.effort),
-            profile: now.profile.clone(),
+            mode: (settings.models.mode != now.models.mode).then_some(now.models.mode),
+            effort: (settings.models.effort != now.models.effort).then_some(now.models.effort),
+            profile: now.models.profile.clone(),
             exposed: step_runner::exposed_key_host(&self.startup).unwrap_or_default(),
         })
     }
@@ -167,17 +167,17 @@ fn model_target(settings: &Settings) -> (&str, Mode, Option<(&ProviderSetting, [
     let connection = settings.connection.as_ref();
     let target =
         connection.map(|it| (&it.provider, [it.base_url.as_str(), it.low.as_str(), &it.high]));
-    (&settings.profile, settings.mode, target)
+    (&settings.models.profile, settings.models.mode, target)
 }
 
 /// Whether a connection to a model would be the same.
 fn is_reached_alike(settings: &Settings, now: &Settings) -> bool {
     model_target(settings) == model_target(now)
         && settings.connection == now.connection
-        && settings.effort == now.effort
-        && settings.models == now.models
-        && settings.uses_keyring == now.uses_keyring
-        && settings.plain_http_hosts == now.plain_http_hosts
+        && settings.models.effort == now.models.effort
+        && settings.models.overrides == now.models.overrides
+        && settings.models.uses_keyring == now.models.uses_keyring
+        && settings.models.plain_http_hosts == now.models.plain_http_hosts
         && settings.limits.idle_timeout == now.limits.idle_timeout
 }
 

@@ -52,7 +52,7 @@ fn try_login(
     let settings = &startup.loaded.settings;
     let target = choose_provider(startup, options)?;
     // Before the key is typed, and before anything is sent.
-    if let Some(why) = key_source::refusal(&target.base_url, &settings.plain_http_hosts) {
+    if let Some(why) = key_source::refusal(&target.base_url, &settings.models.plain_http_hosts) {
         return Err(wrong(why));
     }
     let (given, key) = read_key(startup, &target, options.key_stdin)?;

@@ -47,7 +47,7 @@ async fn facts(startup: &Startup, name: &str) -> Option<ServerFacts> {
 
 fn model_in_use(startup: &Startup) -> Option<String> {
     let settings = &startup.loaded.settings;
-    let name = settings.connection.as_ref()?.model(settings.mode);
+    let name = settings.connection.as_ref()?.model(settings.models.mode);
     Some(name.to_owned()).filter(|name| !name.is_empty())
 }
 
@@ -56,7 +56,7 @@ pub fn test(startup: &Startup, name: Option<&str>, json: bool) -> Exit {
     let connector = ModelConnector::new(startup);
     let connected = match name {
         Some(name) => connector.model_by_name(name, None, startup.lang()),
-        None => connector.initial_model(startup.loaded.settings.mode, startup.lang()),
+        None => connector.initial_model(startup.loaded.settings.models.mode, startup.lang()),
     };
     let model = match connected {
         Ok(connected) => connected.model,

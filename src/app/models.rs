@@ -45,7 +45,7 @@ impl ModelConnector {
             connection: startup.loaded.settings.connection.clone(),
             keys: KeyFinder::new(startup),
             timeouts: Timeouts::with_idle(startup.loaded.settings.limits.idle_timeout),
-            overrides: startup.loaded.settings.models.clone().into(),
+            overrides: startup.loaded.settings.models.overrides.clone().into(),
             facts_memory: FactsMemory::new(startup.paths.server_facts()),
             offers_shell: startup.run_options.in_container,
             first_choice: startup

@@ -92,7 +92,7 @@ pub fn run_script(
     }
     let mut security = built.security;
     let is_trusted = security.place.trusted;
-    let hooks = ScriptHooks::without_session(built.hooks, is_trusted, &mut security.policy);
+    let hooks = ScriptHooks::without_session(built.access.hooks, is_trusted, &mut security.policy);
     let asks = answers(approved, ask);
     let mut host = SessionScriptHost::new(model, built.tools, security, event.clone(), asks, hooks);
     let startup = Arc::new(startup);

@@ -45,7 +45,7 @@ use avocet_session::session_policy::SessionPolicy;
 use avocet_session::trust::TrustPrompt;
 use avocet_session::{
     Callbacks, Connected, KeptJobs, ModelAccess, Persona, RuleChange, RunStatusCommand, Security,
-    SessionConfig, StatusLine, permissions,
+    SessionAccess, SessionConfig, StatusLine, permissions,
 };
 use avocet_tools::code_checker::CodeChecker;
 use avocet_tools::exec::{Exec, key_command};
@@ -87,7 +87,7 @@ fn first_model(
     connector: &ModelConnector,
     purpose: SessionPurpose,
 ) -> Result<Connected, LocalizedText> {
-    let mode = startup.loaded.settings.mode;
+    let mode = startup.loaded.settings.models.mode;
     let lang = startup.loaded.settings.lang;
 
     match purpose {
@@ -113,16 +113,15 @@ pub fn build_with(
     offers: EditorOffers,
 ) -> Result<SessionConfig, StartError> {
     let settings = &startup.loaded.settings;
-    let fail = |text: LocalizedText, exit| StartError {
+    let fail = |text: LocalizedText| StartError {
         notice: Box::new(Notice::error(text)),
-        exit,
+        exit: Exit::WrongUse,
         printer: startup.printer(),
     };
-    let persona = persona(startup, bot).map_err(|say| fail(say, Exit::WrongUse))?;
+    let persona = persona(startup, bot).map_err(fail)?;
     let redactor = Arc::new(startup.redactor(purpose != SessionPurpose::Script));
     let connector = ModelConnector::new(startup).with_redactor(Arc::clone(&redactor));
-    let first =
-        first_model(startup, &connector, purpose).map_err(|say| fail(say, Exit::WrongUse))?;
+    let first = first_model(startup, &connector, purpose).map_err(fail)?;
     let desk = file_tool_state(startup, offers.files);
     if purpose != SessionPurpose::Chat {
         sweep(startup);
@@ -134,8 +133,7 @@ pub fn build_with(
     let runner = StepRunner { checkpoints: tools.checkpoints().cloned(), ..runner };
     let world = runner.with_checkpoints(world);
     let (mut security, warnings) = build_security(startup, purpose, world, redactor);
-    let tools = apply_run_options(startup, tools, &mut security)
-        .map_err(|say| fail(say, Exit::WrongUse))?;
+    let tools = apply_run_options(startup, tools, &mut security).map_err(fail)?;
     security.trust = trust_of(startup, purpose);
     security.trust.mark_sandbox_warning = report_missing_sandbox_once(startup);
     let info = SessionInfo {
@@ -149,21 +147,24 @@ pub fn build_with(
     let opening_notices = opening_notices(startup, warnings, purpose, security.world.as_ref());
     let discover = (settings.connection.is_none() && purpose == SessionPurpose::Screen)
         .then(|| models::discover_servers(startup.environment.clone()));
+    let effort = settings.models.effort;
     let connect = connector.into_connect();
     let callbacks = callbacks(startup, languages, (&runner, purpose));
     Ok(SessionConfig {
         info,
-        model_access: ModelAccess { first, effort: settings.effort, discover, connect, callbacks },
-        servers: servers(startup, purpose, (&runner.exec, &security), offers.servers),
-        hooks: hooks(startup, purpose, &runner.exec),
+        model_access: ModelAccess { first, effort, discover, connect, callbacks },
+        access: SessionAccess {
+            servers: servers(startup, purpose, (&runner.exec, &security), offers.servers),
+            hooks: hooks(startup, purpose, &runner.exec),
+            settings: Some(Box::new(SettingsFiles::new(startup, purpose, runner))),
+            kept_jobs: kept_jobs(startup, purpose),
+        },
         security,
         tools,
         surroundings: surroundings(startup),
         persona,
-        settings: Some(Box::new(SettingsFiles::new(startup, purpose, runner))),
         user_notes: startup.paths.user_notes(),
         outputs: startup.shared.outputs(&startup.paths),
-        kept_jobs: kept_jobs(startup, purpose),
         persistence: persistence(startup, purpose),
         extensions: extension_cache(startup),
         bounds: Bounds::default(),
@@ -455,8 +456,8 @@ fn session_info(
 ) -> SessionInfo {
     let settings = &startup.loaded.settings;
     let mut info = SessionInfo {
-        profile: settings.profile.clone(),
-        mode: settings.mode,
+        profile: settings.models.profile.clone(),
+        mode: settings.models.mode,
         approval: policy.approval,
         lang: settings.lang,
         trusted: startup.trusted,

@@ -291,13 +291,13 @@ impl Startup {
     pub fn named_model(&self) -> Option<&str> {
         let settings = &self.loaded.settings;
         let named = self.loaded.layer_of("model") == SettingsLayer::CommandLine;
-        settings.model.as_deref().filter(|_| named)
+        settings.models.name.as_deref().filter(|_| named)
     }
 
     /// The profile of `--profile`.
     pub fn named_profile(&self) -> Option<&str> {
         let named = self.loaded.layer_of("profile") == SettingsLayer::CommandLine;
-        named.then_some(self.loaded.settings.profile.as_str())
+        named.then_some(self.loaded.settings.models.profile.as_str())
     }
 
     pub fn lang(&self) -> Lang {

@@ -84,7 +84,7 @@ pub fn capabilities_of(
     facts: Option<&ServerFacts>,
 ) -> Capabilities {
     let url = settings.connection.as_ref().map_or("", |connection| &connection.base_url);
-    capabilities(&provider_name(url), model, facts, &settings.models)
+    capabilities(&provider_name(url), model, facts, &settings.models.overrides)
 }
 
 /// The page of one model (`model show`).
@@ -214,7 +214,7 @@ mod tests {
         let mut settings = settings();
         let each = Money(3_000_000);
         let prices = TokenPrices { input: each, output: each, cached: each, written: each };
-        settings.models = vec![ModelOverride {
+        settings.models.overrides = vec![ModelOverride {
             pattern: "b".into(),
             window: Some(65_536),
             tools: Some(true),

@@ -20,6 +20,11 @@ const RELATED: &[(&str, &[&str])] = &[
     ("plugin",      &["cwd", "json"]),
     ("gateway",     &["model", "base_url", "profile", "mode", "effort", "bot", "cwd", "trust", "add_dir", "json"]),
     ("doctor",      &["model", "base_url", "profile", "mode", "effort", "cwd", "trust", "add_dir", "json", "theme"]),
+    ("mcp",         &["cwd", "trust", "yes", "json"]),
+    ("worktrees",   &["cwd", "yes", "json"]),
+    ("self",        &[]),
+    ("import",      &["cwd", "yes", "json"]),
+    ("review",      &["model", "base_url", "profile", "effort", "cwd", "trust", "add_dir", "max_steps", "max_cost"]),
     ("completions", &[]),
     ("man",         &[]),
     ("help",        &[]),
@@ -29,7 +34,13 @@ const RELATED: &[(&str, &[&str])] = &[
 const ALWAYS: &[&str] = &["lang", "no_color"];
 
 /// The options that a command has no use for, of one that uses all others.
-const UNRELATED: &[(&str, &[&str])] = &[("run", &["output_schema", "input_format"])];
+const UNRELATED: &[(&str, &[&str])] = &[
+    ("run", &["output_schema", "input_format"]),
+    ("eval", &["output_schema", "input_format", "worktree"]),
+    ("batch", &["output_schema", "input_format", "worktree"]),
+    ("acp", &["output_schema", "input_format"]),
+    ("serve", &["output_schema", "input_format"]),
+];
 
 fn is_related(command: &str, option: &Arg) -> bool {
     let option = option.get_id().as_str();

@@ -19,11 +19,6 @@ use avocet_safety::{EffectLimits, Limit, Policy, PolicyRule, Unknown};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The active profile.
-    pub profile: String,
-    pub mode: Mode,
-    /// How much models reason; `None`: as they do by themselves.
-    pub effort: Option<Effort>,
     /// Which steps ask in a new session: of the user's settings alone.
     pub approval: ApprovalMode,
     /// The same of folders, as the user names them.
@@ -32,19 +27,12 @@ pub struct Settings {
     pub look: ScreenSettings,
     /// The level of the log file; `None`: nothing is logged.
     pub log: Option<String>,
-    /// The model set by an option or a variable, for both modes.
-    pub model: Option<String>,
+    pub models: ModelSettings,
     /// `None` if no setting says how to reach a model.
     pub connection: Option<Connection>,
     pub limits: LimitSettings,
     /// What a turn, a session and a run may spend.
     pub spend_limits: SpendLimits,
-    /// What the user says of models.
-    pub models: Vec<ModelOverride>,
-    /// Whether saved keys may be in the keyring of the system.
-    pub uses_keyring: bool,
-    /// Hosts that may get a key without encryption.
-    pub plain_http_hosts: Vec<String>,
     pub sandbox: SandboxMode,
     /// A program with its arguments that checks the project; empty: none.
     pub check: Vec<String>,
@@ -54,6 +42,24 @@ pub struct Settings {
     pub script_environment: Vec<String>,
     pub gateway: GatewaySettings,
     policy: Policy,
+}
+
+/// Which model answers, and how it is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelSettings {
+    /// The active profile.
+    pub profile: String,
+    pub mode: Mode,
+    /// How much models reason; `None`: as they do by themselves.
+    pub effort: Option<Effort>,
+    /// The model set by an option or a variable, for both modes.
+    pub name: Option<String>,
+    /// What the user says of models.
+    pub overrides: Vec<ModelOverride>,
+    /// Whether saved keys may be in the keyring of the system.
+    pub uses_keyring: bool,
+    /// Hosts that may get a key without encryption.
+    pub plain_http_hosts: Vec<String>,
 }
 
 /// Settings of the screen only.
@@ -194,14 +200,11 @@ impl Settings {
         check_profile(&profile, layers, diagnostics);
         diagnostics.extend(connection::unset_variables(&profile, layers, environment));
         Settings {
-            mode: layers.text("mode").and_then(|mode| Mode::parse(&mode)).unwrap_or_default(),
-            effort: effort(&profile, layers),
             approval: approval(&profile, layers),
             folder_modes: folder_modes(layers),
             lang: lang(layers, environment),
             look: ScreenSettings::from_layers(layers),
             log: layers.text("log").filter(|level| level != "off"),
-            model: layers.text("model"),
             connection: connection::connection(&profile, layers, environment),
             limits: LimitSettings {
                 max_auto_steps: match layers.get("safety.max_auto_steps_per_turn") {
@@ -217,15 +220,26 @@ impl Settings {
                 subagents: usize::try_from(layers.count("limits.subagents")).unwrap_or(1),
             },
             spend_limits: spend_limits(layers),
-            models: model_overrides(layers),
-            uses_keyring: layers.text("key_store").as_deref() != Some("file"),
-            plain_http_hosts: layers.list("plain_http_hosts"),
             sandbox: sandbox(layers),
             check: layers.list("project.check"),
             program_folders: layers.list("safety.program_folders"),
             script_environment: layers.list("scripts.environment"),
             gateway: GatewaySettings::from_layers(layers, environment),
             policy: policy(layers, environment),
+            models: ModelSettings::from_layers(profile, layers),
+        }
+    }
+}
+
+impl ModelSettings {
+    fn from_layers(profile: String, layers: &Layers) -> ModelSettings {
+        ModelSettings {
+            mode: layers.text("mode").and_then(|mode| Mode::parse(&mode)).unwrap_or_default(),
+            effort: effort(&profile, layers),
+            name: layers.text("model"),
+            overrides: model_overrides(layers),
+            uses_keyring: layers.text("key_store").as_deref() != Some("file"),
+            plain_http_hosts: layers.list("plain_http_hosts"),
             profile,
         }
     }

@@ -164,14 +164,7 @@ pub struct SessionConfig {
     pub persona: Persona,
     /// The folder for long outputs of steps; `None`: they are not kept.
     pub outputs: Option<std::path::PathBuf>,
-    /// What keeping jobs beyond the session needs; `None`: none is kept, and none is looked for.
-    pub kept_jobs: Option<KeptJobs>,
-    /// What MCP servers need; `None`: there are none.
-    pub servers: Option<Box<dyn mcp_servers::McpAccess>>,
-    /// What hooks need; `None`: there are none.
-    pub hooks: Option<Box<dyn session_hooks::HookAccess>>,
-    /// The settings in their files; `None`: they stay as they are.
-    pub settings: Option<Box<dyn settings::SettingsAccess>>,
+    pub access: SessionAccess,
     /// Files with the user's own instructions.
     pub user_notes: Vec<std::path::PathBuf>,
     /// Where the session is saved.
@@ -186,6 +179,19 @@ pub struct SessionConfig {
     pub opening_notices: Vec<avocet_core::protocol::Notice>,
     /// Whether template shell commands that are not of high risk run without a question.
     pub approves_template_commands: bool,
+}
+
+/// What the session reaches beside models and tools.
+#[derive(Default)]
+pub struct SessionAccess {
+    /// What keeping jobs beyond the session needs; `None`: none is kept, and none is looked for.
+    pub kept_jobs: Option<KeptJobs>,
+    /// What MCP servers need; `None`: there are none.
+    pub servers: Option<Box<dyn mcp_servers::McpAccess>>,
+    /// What hooks need; `None`: there are none.
+    pub hooks: Option<Box<dyn session_hooks::HookAccess>>,
+    /// The settings in their files; `None`: they stay as they are.
+    pub settings: Option<Box<dyn settings::SettingsAccess>>,
 }
 
 /// Connections to models.

@@ -81,10 +81,10 @@ impl Session {
         notes: mpsc::UnboundedSender<TurnMessage>,
     ) -> Session {
         let mode = config.info.mode;
-        let base = config.settings.as_ref().map(|settings| settings.policy());
+        let base = config.access.settings.as_ref().map(|settings| settings.policy());
         config.security.begin_session(base);
         let folder = config.security.place.workspace.clone();
-        let jobs = JobBoard::new(config.kept_jobs, folder, notes.clone());
+        let jobs = JobBoard::new(config.access.kept_jobs, folder, notes.clone());
         let shared = SharedQueues::new(config.info.max_subagents)
             .with_worktrees(config.model_access.callbacks.worktrees.clone());
         let messages = notes.clone();
@@ -112,10 +112,10 @@ impl Session {
             tools: config.tools,
             turn_messages: notes,
             jobs,
-            servers: McpServers::new(config.servers),
-            hooks: SessionHooks::new(config.hooks, report_hooks),
+            servers: McpServers::new(config.access.servers),
+            hooks: SessionHooks::new(config.access.hooks, report_hooks),
             surroundings: config.surroundings,
-            settings: config.settings,
+            settings: config.access.settings,
             outputs: config.outputs,
             instructions: SessionInstructions::new(config.user_notes),
             approves_template_commands: config.approves_template_commands,

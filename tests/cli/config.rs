@@ -113,7 +113,9 @@ fn models_are_described_by_patterns_and_prices_have_a_file_of_their_own() {
     let loaded = desk.load();
     let problems = problem_texts(&loaded);
     assert!(matches!(&problems[..], [one] if one.contains("models.mine.window")), "{problems:?}");
-    let [qwen] = &loaded.settings.models[..] else { panic!("{:?}", loaded.settings.models) };
+    let [qwen] = &loaded.settings.models.overrides[..] else {
+        panic!("{:?}", loaded.settings.models.overrides)
+    };
     assert_eq!(
         (qwen.pattern.as_str(), qwen.window, qwen.tools),
         ("qwen3.5*", Some(8192), Some(false))
@@ -125,7 +127,7 @@ fn models_are_described_by_patterns_and_prices_have_a_file_of_their_own() {
     edit::set(&desk.file(), key, "4096").unwrap();
     assert_eq!(desk.load().get(key), Some(TomlValue::Count(4096)));
     assert_eq!(
-        desk.load().settings.models.len(),
+        desk.load().settings.models.overrides.len(),
         1,
         "{}",
         fs::read_to_string(desk.file()).unwrap()
@@ -138,7 +140,7 @@ fn a_complete_file_is_parsed() {
     let loaded = ConfigFixture::with(WHOLE).load_with(&[("WORK_KEY", "sk-work")], &[]);
     assert_eq!(problem_texts(&loaded), [""; 0]);
     let settings = &loaded.settings;
-    assert_eq!((settings.mode, settings.lang), (Mode::Low, Lang::Zh));
+    assert_eq!((settings.models.mode, settings.lang), (Mode::Low, Lang::Zh));
     assert_eq!(settings.look.theme, "light");
     let connection = settings.connection.clone().unwrap();
     assert_eq!(connection.base_url, "https://models.example/v1");
@@ -376,7 +378,7 @@ fn one_invalid_key_does_not_affect_the_rest() {
     assert_eq!(loaded.problems.len(), 2);
     assert_eq!(loaded.settings.look.theme, "light");
     assert_eq!(loaded.settings.limits.idle_timeout.as_secs(), 9);
-    assert_eq!(loaded.settings.mode, Mode::High);
+    assert_eq!(loaded.settings.models.mode, Mode::High);
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn parts(folder: &Path, replies: &[&str], hooks: &Played) -> SessionConfig {
     let model: Arc<dyn Model> =
         Arc::new(Scripted::parse("test", &replies.join("\n---\n")).unwrap());
     let mut parts = talk::parts(folder, model);
-    parts.hooks = Some(Box::new(hooks.clone()));
+    parts.access.hooks = Some(Box::new(hooks.clone()));
     parts
 }
 

@@ -120,7 +120,7 @@ fn session(folder: &Path, replies: &[&str]) -> (SessionClient, Changes) {
     let changes = Changes::default();
     let mut parts = talk::parts(folder, Arc::new(model));
     parts.tools = Toolbox::new(vec![runner("first", SandboxStatus::Held)]);
-    parts.settings = Some(Box::new(changes.clone()));
+    parts.access.settings = Some(Box::new(changes.clone()));
     (SessionClient::start(parts), changes)
 }
 

@@ -336,7 +336,8 @@ async fn hooks_run_before_a_turn_sums_up_its_own_steps() {
     let hooks = hooks::played(folder.path());
     hooks::write_hooks(&hooks.folders.home, &[("PreCompact", "./save.sh")]);
     let model = Reader { window: 24_000, ..Reader::new(Dialect::Tools, Summarizing::Works, 60) };
-    let mut turn = LongTurn::start_with(model, |parts| parts.hooks = Some(Box::new(hooks.clone())));
+    let mut turn =
+        LongTurn::start_with(model, |parts| parts.access.hooks = Some(Box::new(hooks.clone())));
     turn.play(WORDS).await;
     let summaries = *turn.model.summaries.lock().unwrap();
     assert!(summaries > 0);

@@ -182,7 +182,7 @@ fn parts(folder: &Path, replies: &[&str], servers: &Played) -> SessionConfig {
     let model: Arc<dyn Model> =
         Arc::new(Scripted::parse("test", &replies.join("\n---\n")).unwrap());
     let mut parts = talk::parts(folder, model);
-    parts.servers = Some(Box::new(servers.clone()));
+    parts.access.servers = Some(Box::new(servers.clone()));
     parts
 }
 

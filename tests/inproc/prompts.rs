@@ -21,7 +21,8 @@ use avocet::safety::{Policy, Workspace};
 use avocet::session::extensions::ExtensionCache;
 use avocet::session::trust::TrustPrompt;
 use avocet::session::{
-    self, Callbacks, Connected, Handle, ModelAccess, Persona, Security, SessionConfig,
+    self, Callbacks, Connected, Handle, ModelAccess, Persona, Security, SessionAccess,
+    SessionConfig,
 };
 use avocet::tools::Toolbox;
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
@@ -277,11 +278,8 @@ fn parts(
         approves_template_commands: false,
         counts_changed_files: false,
         user_notes: vec![],
-        settings: None,
         outputs: None,
-        kept_jobs: None,
-        hooks: None,
-        servers: None,
+        access: SessionAccess::default(),
     }
 }
 

@@ -17,7 +17,8 @@ use avocet::session::extensions::ExtensionCache;
 use avocet::session::persistence::{Persistence, Replay, ResumeTarget};
 use avocet::session::trust::TrustPrompt;
 use avocet::session::{
-    self, Callbacks, Connected, Handle, ModelAccess, Persona, Security, SessionConfig,
+    self, Callbacks, Connected, Handle, ModelAccess, Persona, Security, SessionAccess,
+    SessionConfig,
 };
 use avocet::store::Store;
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
@@ -248,11 +249,8 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
         approves_template_commands: false,
         counts_changed_files: false,
         user_notes: vec![],
-        settings: None,
         outputs: None,
-        kept_jobs: None,
-        servers: None,
-        hooks: None,
+        access: SessionAccess::default(),
     }
 }
 

@@ -425,7 +425,7 @@ fn keeping_session(folder: &Path) -> SessionClient {
     let mut parts = talk::parts(folder, Arc::new(model));
     parts.outputs = Some(folder.join(".outputs"));
     let program = env!("CARGO_BIN_EXE_avocet").into();
-    parts.kept_jobs = Some(KeptJobs { place: folder.join(".jobs"), program });
+    parts.access.kept_jobs = Some(KeptJobs { place: folder.join(".jobs"), program });
     SessionClient::start(parts)
 }
 

@@ -154,7 +154,7 @@ impl Running {
         // What counts before anything is changed.
         let unchanged = watched.inner.set_trusted(true);
         watched.watch(unchanged);
-        built.settings = Some(Box::new(watched));
+        built.access.settings = Some(Box::new(watched));
         let session::Handle { ops, events, .. } = session::start(built);
         Running { ops, events, facts, parts, file, _root: root }
     }
