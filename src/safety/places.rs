@@ -91,13 +91,13 @@ pub const SYSTEM: &[&str] = &[
     "/run/NetworkManager/resolv.conf", "/run/nscd", "/run/utmp", "/var/log/wtmp", "/var/log/lastlog",
 ];
 
-/// Those of them whose files anybody may read: programs, libraries with their sources, documentation.
-/// What the user installs, often scripts with settings in them, is not among them.
+/// Those of them whose files anybody may read: libraries with their sources, documentation. The
+/// folders of programs are not among them.
 #[rustfmt::skip]
 pub const LIBRARIES: &[&str] = &[
     "/usr/include", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share", "/usr/src",
     "/usr/local/include", "/usr/local/lib", "/usr/local/lib64", "/usr/local/share", "/usr/local/src", "/usr/local/go/src",
-    "/lib", "/lib32", "/lib64", "/nix/store", "/usr/bin", "/usr/sbin", "/bin", "/sbin",
+    "/lib", "/lib32", "/lib64", "/nix/store",
 ];
 
 /// Folders whose names are harmless.

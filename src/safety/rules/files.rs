@@ -75,7 +75,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("strings").argument_files()
         .flags("-a -f -o -w --all --print-file-name --include-all-whitespace -NUM")
         .values("-n=text --bytes=text -t=text --radix=text -e=text --encoding=text -s=text --output-separator=text -U=text --unicode=text")
-        .operands(Reads(ANY)).keeps(&["strings a.bin", "strings -n 8 a.bin", "strings /bin/ls", "strings /usr/bin/ls"]).raised(&["strings -T x a.bin", "strings /usr/local/bin/deploy", "strings /proc/1/environ", "strings @list", "strings -n @list a.bin", "strings -- @list"]),
+        .operands(Reads(ANY)).keeps(&["strings a.bin", "strings -n 8 a.bin"]).raised(&["strings -T x a.bin", "strings /proc/1/environ", "strings @list", "strings -n @list a.bin", "strings -- @list"]),
     Spec::read("stat")
         .flags("-L -f -t -x -s -l -n -q -r -F --dereference --file-system --terse")
         .values("-c=text --format=text --printf=text --cached=text")

@@ -82,7 +82,7 @@ fn names_of_the_home_credentials_and_other_projects_ask() {
         "cat /h/.gradle/gradle.properties",
         "cat /h/.local/bin/deploy",
         "cat /h/.bash_history",
-        "cat /usr/local/bin/deploy",
+        "cat /usr/bin/git",
         "cat /usr/local/etc/app.conf",
         "cat /opt/app/config.yml",
         "find / -name x",
