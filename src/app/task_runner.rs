@@ -28,12 +28,12 @@ impl ResultFile {
     /// It cannot be read or written, or another run writes to it.
     pub fn open(path: &Path) -> Result<(ResultFile, Vec<TaskResult>), LocalizedText> {
         let path = path.to_owned();
-        let unread = |error: io::Error| {
-            let say = phrases::UNREAD.with("path", path.display().to_string());
+        let unwritten = |error: io::Error| {
+            let say = phrases::UNWRITTEN.with("path", path.display().to_string());
             say.with("why", error.to_string())
         };
         let open = OpenOptions::new().create(true).read(true).append(true).open(&path);
-        let mut file = open.map_err(unread)?;
+        let mut file = open.map_err(unwritten)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 return Err(phrases::OUT_BUSY.with("path", path.display().to_string()));
@@ -41,7 +41,7 @@ impl ResultFile {
             // Some file systems have no locks.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        let bytes = read_and_end_line(&mut file).map_err(unread)?;
+        let bytes = read_and_end_line(&mut file).map_err(unwritten)?;
         let mut results = read_results(&String::from_utf8_lossy(&bytes));
         results.retain(|result| result.outcome != ResultOutcome::Failed);
         Ok((ResultFile { path, file }, results))

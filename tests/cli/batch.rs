@@ -151,7 +151,7 @@ fn a_result_that_cannot_be_written_ends_the_run_with_its_reason() {
     tasks(&bench, &[task("one", "dir"), task("two", "dir")]);
     fs::create_dir_all(bench.work().join("out/results.jsonl")).unwrap();
     let output = batch(&bench, &[]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     let expected = "results.jsonl` cannot be written: Is a directory";
     assert!(errors(&output).contains(expected), "{}", errors(&output));
 }

@@ -389,7 +389,7 @@ async fn of_the_gateway(running: &mut Running, key: &SettingKey) {
     let value = match key.kind {
         TomlKind::Flag => "true",
         TomlKind::Count { .. } => "17",
-        TomlKind::Choice(_) => "optional",
+        TomlKind::Choice(choices) => choices.last().unwrap(),
         TomlKind::List(ListKind::Ids) => "12345",
         TomlKind::List(_) => "help",
         TomlKind::Variable => "SOME_VARIABLE",

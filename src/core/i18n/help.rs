@@ -223,6 +223,7 @@ pub const CHINESE: &[(&str, &str)] = &[
     ("On standard input and output", "通过标准输入输出"),
     ("Print what the messages say, as an OpenRPC document", "以 OpenRPC 文档输出消息的格式"),
     ("Serve an editor over the Agent Client Protocol, on standard input and output", "通过标准输入输出，以 Agent Client Protocol 为编辑器提供服务"),
+    ("Lead through the steps of a platform, and check each with its service", "引导完成一个平台的各个步骤，并向其服务逐一核对"),
     ("Chat platforms: run them, their menus, who may talk, their tokens", "聊天平台：运行、菜单、可使用者、令牌"),
     ("Run the chat platforms of the settings until a signal ends it", "运行设置中的聊天平台，直到收到结束信号"),
     ("Run this platform only, whether the settings enable it or not", "只运行此平台，无论设置是否启用它"),
