@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
@@ -64,6 +64,34 @@ fn tasks_are_solved_where_their_check_succeeds_and_the_folder_stays_as_it_was() 
     assert!(why.contains("ls no-such-file"), "{why}");
     assert!(!bench.path("tasks/solved/files/a.txt").exists());
     assert!(!bench.work().join("a.txt").exists());
+}
+
+fn git(args: &[&str]) -> String {
+    let done = Command::new("git").args(args).output().unwrap();
+    assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+#[test]
+fn a_task_of_a_repository_works_in_a_worktree_that_is_gone_afterwards() {
+    let bench = TestDir::new();
+    let repository = bench.path("repo").display().to_string();
+    git(&["init", "-q", "-b", "main", &repository]);
+    fs::write(bench.path("repo/own.txt"), "own\n").unwrap();
+    git(&["-C", &repository, "add", "own.txt"]);
+    let author = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
+    git(&[&["-C", &repository], &author[..], &["commit", "-q", "-m", "begin"]].concat());
+    let written = write_file("a.txt");
+    let check = "test -f a.txt && test -f own.txt && test -f src/old.txt";
+    let task = format!("prompt = \"write a.txt\"\ncheck = \"{check}\"\nrepo = \"../../repo\"");
+    add_task(&bench, "one", &task, &[&written, DONE]);
+
+    let output = eval(&bench, &["--json"]);
+    let results = results(&output);
+    assert_eq!(results[0]["outcome"], "solved", "{results:#?}");
+    assert_eq!(git(&["-C", &repository, "worktree", "list"]).lines().count(), 1);
+    assert_eq!(git(&["-C", &repository, "branch"]).trim(), "* main");
+    assert!(!bench.path("repo/a.txt").exists());
 }
 
 #[test]
