@@ -212,7 +212,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["prompt"],
             &["protocol"],
             &["i18n"],
-            &["text"],
+            &["text", "secret"],
         ],
     ),
     ("model", &[&[""], &["net"]]),

@@ -78,7 +78,7 @@ fn claude_session() -> Vec<Value> {
 const CLAUDE: &[&str] = &[
     "1 user: Fix it now",
     "model: I look.",
-    "cmd_001: sh -c \"ls -la\" -> Some(0) a.rs",
+    "cmd_001: sh -c 'ls -la' -> Some(0) a.rs",
     "cmd_002: Read /w/a.rs -> Some(1) no such file",
     "model: Done.",
     "1 end",
