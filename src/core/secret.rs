@@ -27,7 +27,7 @@ pub fn secret_parts(key: &str) -> Vec<String> {
     }
 }
 
-/// A shorter part is not hidden.
+/// Shorter parts are names or versions.
 const MIN_PART: usize = 16;
 
 impl fmt::Debug for Secret {

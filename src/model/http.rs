@@ -184,7 +184,7 @@ impl Server {
         Ok(self.with_headers(self.client()?.post(self.address.endpoint(endpoint))))
     }
 
-    /// For the facts about models: AWS has that at a host of its own, Google outside of projects.
+    /// For facts about models: AWS has them at a host of its own, Google outside of projects.
     pub fn get(&self, path: &str) -> Result<RequestBuilder, ModelError> {
         let mut url = self.address.endpoint(path);
         if self.provider == Provider::Vertex {

@@ -113,7 +113,7 @@ fn assistant(message: &Value, reader: &mut SessionReader) {
     }
 }
 
-/// The lines that lead to the last one: a message that was rewritten begins another branch.
+/// The lines that lead to the last one: a message that was edited begins another branch.
 struct Branch<'a> {
     /// `None`: all lines, because the way back is broken.
     lines: Option<HashSet<&'a str>>,
@@ -148,7 +148,7 @@ impl<'a> Branch<'a> {
         Branch { lines: is_whole.then_some(branch), calls }
     }
 
-    /// Results of calls at once are beside each other, and only the last leads on.
+    /// Results of parallel calls are siblings, and only the last one has a successor.
     fn has(&self, line: &Value) -> bool {
         let Some(lines) = &self.lines else { return true };
         let results = items(line.get("message").unwrap_or(line), "content");

@@ -89,7 +89,7 @@ pub fn lost_rows(lost: &LostParts) -> Vec<PageRow> {
     lost.iter().map(|(part, count)| PageRow::line(part.localized(*count))).collect()
 }
 
-/// Joins what is reported of several conversations.
+/// Adds the counts of one conversation to those of all.
 pub fn add_lost(all: &mut LostParts, more: &LostParts) {
     for (part, count) in more {
         *all.entry(*part).or_default() += count;

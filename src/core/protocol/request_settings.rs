@@ -84,8 +84,7 @@ mod tests {
 
     #[test]
     fn fields_are_added_to_a_body_and_joined_with_what_is_there() {
-        let extra_body =
-            Map::from_iter([("a".into(), json!({ "c": 2 })), ("top_k".into(), json!(20))]);
+        let extra_body = json!({ "a": { "c": 2 }, "top_k": 20 }).as_object().cloned().unwrap();
         let settings = RequestSettings { extra_body, ..RequestSettings::default() };
         let mut body = json!({ "a": { "b": 1 }, "model": "m" });
         settings.extend(&mut body);
