@@ -62,7 +62,7 @@ fn a_conversation_is_shown_first_then_copied_once_and_gone_on_with() {
     let done = run(&bench, &["import", "claude", "--yes"]);
     assert!(done.status.success(), "{}", text(&done.stderr));
     let again = run(&bench, &["import", "claude", "--yes"]);
-    assert!(text(&again.stderr).contains("were copied before"), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("copied before"), "{}", text(&again.stderr));
 
     let listed = run(&bench, &["--json", "session", "list"]);
     let listed = text(&listed.stdout);

@@ -3,7 +3,7 @@
 words! { "import":
     SESSION_ROW: "{title} ({folder}; {turns} {turns:message|messages}, {steps} {steps:step|steps})", "{title}（{folder}；{turns} 条消息，{steps} 个步骤）";
     NOTHING: "No conversation of `{client}` was found in `{folder}`.", "在 `{folder}` 中没有找到 `{client}` 的对话。";
-    NOTHING_NEW: "All {count} {count:conversation|conversations} of `{client}` were copied before.", "`{client}` 的 {count} 段对话之前都已导入。";
+    NOTHING_NEW: "`{client}` has nothing new: {count} {count:conversation was|conversations were} copied before.", "`{client}` 的 {count} 段对话之前都已导入。";
     TO_COPY: "Conversations to copy", "要导入的对话";
     KNOWN: "Copied before", "之前已导入";
     NOT_COPIED: "Not copied", "不会导入的内容";
