@@ -8,6 +8,7 @@ use super::mcp_servers::ServerQuestion;
 use super::shell_turn;
 use super::side_request;
 use super::state::Session;
+use super::turn_conversation::TurnConversation;
 use super::turn_messages::{FinishedTurn, SideMessage, TurnMessage};
 use super::turn_scope::TurnScope;
 use super::user_input::UserInput;
@@ -278,7 +279,8 @@ async fn judge_by_model(mut scope: TurnScope, goal: String) -> FinishedTurn {
     let cancel = scope.context.cancel.clone();
     let web_is_off = scope.policy_context().policy.web.is_off;
     let question = format!("{JUDGE}{goal}");
-    let asked = side_request::ask(&scope.context, scope.conversation.sent(), web_is_off, &question);
+    let TurnConversation { instructions, history, .. } = &scope.conversation;
+    let asked = side_request::ask(&scope.context, instructions, history, web_is_off, &question);
     let (outcome, usage) = match cancel.run_until_cancelled(asked).await {
         None => (TurnOutcome::Cancelled, Usage::default()),
         Some(Err(why)) => (TurnOutcome::Failed { why }, Usage::default()),

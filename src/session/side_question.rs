@@ -55,7 +55,7 @@ pub(super) fn ask(session: &mut Session, question: String) {
     tokio::spawn(async move {
         let asked = format!("{ASIDE}{running}\n\nQuestion: {question}");
         let answer = tokio::select! {
-            answer = side_request::ask(&context, (&instructions, &history), web_is_off, &asked) => answer,
+            answer = side_request::ask(&context, &instructions, &history, web_is_off, &asked) => answer,
             () = messages.closed() => return,
         };
         let event = match answer {

@@ -20,7 +20,8 @@ const MAX_LENGTH: usize = 64 * 1024;
 /// The text of the answer, and what it used.
 pub(super) async fn ask(
     context: &TurnContext,
-    (instructions, history): (&ProjectInstructions, &History),
+    instructions: &ProjectInstructions,
+    history: &History,
     web_is_off: bool,
     question: &str,
 ) -> Result<(String, Usage), LocalizedText> {

@@ -96,11 +96,6 @@ impl TurnConversation {
         TurnConversation::new(Arc::default(), instructions, self.user_notes.clone(), bounds)
     }
 
-    /// What a request beside the turn holds of it.
-    pub fn sent(&self) -> (&ProjectInstructions, &History) {
-        (&self.instructions, &self.history)
-    }
-
     /// Takes the messages of the next request. True if a summary was asked for in the work before
     /// the first call.
     pub async fn prepare(&mut self, messages: Vec<Message>, parts: &mut TurnParts<'_>) -> bool {

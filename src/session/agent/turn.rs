@@ -48,7 +48,7 @@ use log::TurnLog;
 use offered_rules::joined_coverage;
 pub use offered_rules::joined_rules;
 use preapproval::RemainingSteps;
-use transcript::TurnMessages;
+use transcript::{TurnMessages, not_run_observation};
 
 /// The initial data of a turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -362,8 +362,8 @@ impl Turn {
             Verdict::Ask(held)
                 if let Some(why) = transcript::missing_program_reason(held.judgement(), cx) =>
             {
-                let end = (Outcome::NotStarted, Some(why));
-                self.batch.break_off(held.judgement(), end, cx, &mut self.log);
+                let seen = not_run_observation(held.judgement(), Outcome::NotStarted, Some(why));
+                self.batch.break_off(seen, cx, &mut self.log);
                 self.advance(cx)
             }
             Verdict::Ask(held)
@@ -374,8 +374,8 @@ impl Turn {
             }
             Verdict::Ask(held) => self.ask_unless_advised(held, cx),
             Verdict::Refuse(refused) => {
-                let end = (Outcome::Refused, None);
-                self.batch.break_off(refused.judgement(), end, cx, &mut self.log);
+                let seen = not_run_observation(refused.judgement(), Outcome::Refused, None);
+                self.batch.break_off(seen, cx, &mut self.log);
                 self.advance(cx)
             }
         }
@@ -487,16 +487,14 @@ impl Turn {
             Waiting::Step { held, .. } => {
                 let note = Some(phrases::CANCELLED.into());
                 self.batch.record(
-                    transcript::not_run_observation(held.judgement(), Outcome::Cancelled, note),
+                    not_run_observation(held.judgement(), Outcome::Cancelled, note),
                     &mut self.log,
                 );
             }
             Waiting::Choice { judged } | Waiting::Plan { judged } => {
                 let note = Some(phrases::CANCELLED.into());
-                self.batch.record(
-                    transcript::not_run_observation(&judged, Outcome::Cancelled, note),
-                    &mut self.log,
-                );
+                self.batch
+                    .record(not_run_observation(&judged, Outcome::Cancelled, note), &mut self.log);
             }
             Waiting::Reply
             | Waiting::Denied { .. }

@@ -1,6 +1,7 @@
 //! What hooks say of the steps of a reply: they decline a step, change it, or answer the question
 //! about it. A changed step is judged like any other, and only an ordinary question can be answered.
 
+use super::transcript::not_run_observation;
 use super::{Turn, TurnAction, Waiting};
 use crate::agent::StepAdvice;
 use avocet_core::i18n::hooks as phrases;
@@ -33,12 +34,8 @@ impl Turn {
             let verdict = safety::assess(step, cx);
             let reason = advice.reason.unwrap_or_else(|| phrases::NO_REASON.into());
             let note = phrases::DENIED.with("reason", reason);
-            self.batch.break_off(
-                verdict.judgement(),
-                (Outcome::Declined, Some(note)),
-                cx,
-                &mut self.log,
-            );
+            let seen = not_run_observation(verdict.judgement(), Outcome::Declined, Some(note));
+            self.batch.break_off(seen, cx, &mut self.log);
             return self.advance(cx);
         }
         if let Some(changed) = advice.changed.take() {

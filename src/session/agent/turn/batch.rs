@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::hook_answers::BatchAdvice;
 use super::log::TurnLog;
 use super::preapproval::Preapproved;
-use super::transcript;
+use super::transcript::not_run_observation;
 use avocet_core::i18n::{LocalizedText, Phrase, agent as phrases};
 use avocet_core::protocol::{
     Event, Notice, Observation, Outcome, Requires, SandboxDenial, Step, StepAction, StepQuestion,
@@ -84,7 +84,7 @@ impl StepBatch {
         text: Option<LocalizedText>,
         log: &mut TurnLog,
     ) {
-        let mut seen = transcript::not_run_observation(judged, outcome, text);
+        let mut seen = not_run_observation(judged, outcome, text);
         log.count(&mut seen);
         self.record(seen, log);
     }
@@ -92,19 +92,19 @@ impl StepBatch {
     /// Records a step that does not run, and with it ends the list.
     pub fn break_off(
         &mut self,
-        judged: &Judgement,
-        (outcome, text): (Outcome, Option<LocalizedText>),
+        mut not_run: Observation,
         cx: PolicyContext<'_>,
         log: &mut TurnLog,
     ) {
-        self.record_not_run(judged, outcome, text, log);
+        log.count(&mut not_run);
+        self.record(not_run, log);
         self.skip_rest(phrases::SKIPPED, cx, log);
     }
 
     /// A call whose form is wrong: the model reads what is wrong, the form, and an example. The
     /// other steps of the reply do not depend on it.
     pub fn record_fault(&mut self, judged: &Judgement, text: LocalizedText, log: &mut TurnLog) {
-        let mut seen = transcript::not_run_observation(judged, Outcome::NotStarted, Some(text));
+        let mut seen = not_run_observation(judged, Outcome::NotStarted, Some(text));
         seen.stdout = safety::tools::describe_form(judged.step.work.tool());
         log.count(&mut seen);
         self.record(seen, log);
@@ -121,7 +121,7 @@ impl StepBatch {
         let mut observation = Observation {
             exit_code: Some(0),
             stdout: text,
-            ..transcript::not_run_observation(judged, Outcome::Ran, localized_text)
+            ..not_run_observation(judged, Outcome::Ran, localized_text)
         };
         log.count(&mut observation);
         self.record(observation, log);
@@ -163,7 +163,7 @@ impl StepBatch {
             let verdict = safety::assess(step, cx);
             let judged = verdict.judgement();
             let why = Some(why.clone());
-            self.record(transcript::not_run_observation(judged, Outcome::Cancelled, why), log);
+            self.record(not_run_observation(judged, Outcome::Cancelled, why), log);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Applies the user's decision about a step.
 
 use super::log::TurnLog;
+use super::transcript::not_run_observation;
 use super::{PausedBefore, SideEffect, Turn, TurnAction, Waiting, trust};
 use avocet_core::i18n::agent as phrases;
 use avocet_core::protocol::{
@@ -189,12 +190,8 @@ impl Turn {
             Verdict::Ask(held) => self.run(held.approve(), Some(instead_of)),
             Verdict::Refuse(refused) => {
                 let note = phrases::EDITED.with("step", instead_of.short_line());
-                self.batch.break_off(
-                    refused.judgement(),
-                    (Outcome::Refused, Some(note)),
-                    cx,
-                    &mut self.log,
-                );
+                let seen = not_run_observation(refused.judgement(), Outcome::Refused, Some(note));
+                self.batch.break_off(seen, cx, &mut self.log);
                 self.advance(cx)
             }
         }

@@ -1,6 +1,7 @@
 //! Steps that only interact with the user: a question of the model, its plan. No tool runs them;
 //! the turn itself asks, shows and answers. And tasks for subagents, of which several may run.
 
+use super::transcript::not_run_observation;
 use super::{SideEffect, Turn, TurnAction, Waiting};
 use avocet_core::i18n::LocalizedText;
 use avocet_core::i18n::agent as phrases;
@@ -124,7 +125,8 @@ impl Turn {
             | Decision::Remember(_)
             | Decision::Edit(_) => phrases::UNANSWERED.into(),
         };
-        self.batch.break_off(judged, (Outcome::Declined, Some(note)), cx, &mut self.log);
+        let seen = not_run_observation(judged, Outcome::Declined, Some(note));
+        self.batch.break_off(seen, cx, &mut self.log);
         self.advance(cx)
     }
 
@@ -141,7 +143,8 @@ impl Turn {
             Decision::AcceptPlan { mode, items } => self.accept_plan(judged, mode, items, cx),
             Decision::Answer { text: word } | Decision::Reject { word: Some(word) } => {
                 let note = phrases::PLAN_REFUSED_WORD.with("word", word);
-                self.batch.break_off(judged, (Outcome::Declined, Some(note)), cx, &mut self.log);
+                let seen = not_run_observation(judged, Outcome::Declined, Some(note));
+                self.batch.break_off(seen, cx, &mut self.log);
                 self.advance(cx)
             }
             Decision::Reject { word: None }
