@@ -36,7 +36,7 @@ fn finding(path: &str, line: u32, severity: &str) -> Value {
     json!({ "path": path, "line": line, "severity": severity, "title": "Two", "text": "Why two?" })
 }
 
-/// The review in a folder that nobody trusted, by a model that says this.
+/// The review in an untrusted folder, with this reply of the model.
 fn review(bench: &TestDir, findings: &Value, args: &[&str]) -> Output {
     let model = bench.script(&[answer(findings)]);
     bench.untrusted_command(&[&["review", "--model", &model], args].concat()).output().unwrap()
