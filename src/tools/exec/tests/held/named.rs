@@ -57,7 +57,8 @@ struct NamedFixture {
 impl NamedFixture {
     /// `None` where this machine holds nothing.
     async fn new(mode: SandboxMode) -> Option<NamedFixture> {
-        let root = tempfile::tempdir().expect("a folder");
+        // By chance the usual name, `.tmp…`, ends in `rc`: that of a startup file, which stays closed.
+        let root = tempfile::Builder::new().prefix("named").tempdir().expect("a folder");
         let at = root.path().canonicalize().expect("a folder");
         for folder in ["home/code/shop", "home/code/empty", "away"] {
             std::fs::create_dir_all(at.join(folder)).expect("a folder");
