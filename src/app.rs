@@ -318,7 +318,8 @@ fn run_screen(
 
 /// Prints what the screen leaves behind.
 fn leave_card(texts: &[LocalizedText], lang: Lang) {
-    let printer = Printer { lang, clean: startup::clean };
+    let width = output::stdout().columns();
+    let printer = Printer { lang, clean: startup::clean, width };
     for line in texts {
         messages::notice(&mut output::stdout(), &Notice::info(line.clone()), printer);
     }
@@ -390,7 +391,8 @@ fn run_plain(
         Ok(runtime) => runtime,
         Err(error) => return startup.fail_io(&error),
     };
-    let printer = Printer { lang: startup.lang(), clean: startup::clean };
+    let width = output::stdout().columns();
+    let printer = Printer { lang: startup.lang(), clean: startup::clean, width };
     let linear = PlainSession::new(built.info.clone(), printer.lang, printer.clean)
         .with_user(io::stdin().is_terminal());
     let ended = runtime.block_on(async {

@@ -3,6 +3,8 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
+use tokio::runtime::Runtime;
+
 use super::folder_trust::TrustState;
 use super::startup::Startup;
 use super::{key_source, runtime};
@@ -27,6 +29,7 @@ struct GatewaySetup<'a> {
     startup: &'a Startup,
     settings: &'a PlatformSettings,
     login: SetupLogin,
+    runtime: Runtime,
     /// Typed now: they are saved once the service has accepted them.
     typed: Vec<(&'a ChatToken, String)>,
 }
@@ -45,7 +48,8 @@ pub fn setup(startup: &Startup, platform: ChatPlatform) -> Result<Notice, Locali
         app_token: of.app_token.as_ref().map(saved),
         app_id: of.app_id.clone(),
     };
-    let mut setup = GatewaySetup { startup, settings: of, login, typed: Vec::new() };
+    let runtime = runtime::runtime().map_err(|error| check_failed(platform, error.to_string()))?;
+    let mut setup = GatewaySetup { startup, settings: of, login, runtime, typed: Vec::new() };
     setup.walk()?;
     setup.check()?;
     for (token, text) in &setup.typed {
@@ -75,19 +79,41 @@ impl GatewaySetup<'_> {
                 self.choose_domain()?;
             }
             if let Some(token) = self.settings.app_token.as_ref().filter(|_| asks_app_token) {
-                let text = self.ask_token(w::SETUP_ASK_APP_TOKEN)?;
-                self.login.app_token = Some(text.clone());
-                self.typed.push((token, text));
+                let saved = self.login.app_token.as_deref().unwrap_or_default();
+                if let Some(text) = self.ask_token(w::SETUP_ASK_APP_TOKEN, saved)? {
+                    self.login.app_token = Some(text.clone());
+                    self.typed.push((token, text));
+                }
             }
             if asks_token {
-                self.login.token = self.ask_token(w::ASK_TOKEN)?;
-                self.typed.push((&self.settings.token, self.login.token.clone()));
+                self.ask_bot_token()?;
             }
             if !(asks_id || asks_app_token || asks_token) {
                 self.ask(&w::SETUP_ENTER.into())?;
             }
         }
         Ok(())
+    }
+
+    /// Until the service accepts one.
+    fn ask_bot_token(&mut self) -> Result<(), LocalizedText> {
+        loop {
+            let typed = self.ask_token(w::ASK_TOKEN, &self.login.token)?;
+            if let Some(text) = &typed {
+                self.login.token.clone_from(text);
+            }
+            match self.runtime.block_on(self.login.check()) {
+                Err(PlatformError::Unauthorized) => {
+                    self.login.token.clear();
+                    self.say(&w::SETUP_REFUSED.with("name", self.login.platform.title()));
+                }
+                // What else the service lacks is asked when all steps are done.
+                Ok(_) | Err(_) => {
+                    self.typed.extend(typed.map(|text| (&self.settings.token, text)));
+                    return Ok(());
+                }
+            }
+        }
     }
 
     /// Only Feishu has two services.
@@ -104,25 +130,16 @@ impl GatewaySetup<'_> {
 
     /// Until the service has nothing to object to, or the user goes on.
     fn check(&self) -> Result<(), LocalizedText> {
-        let title = self.login.platform.title();
-        let failed = |why: String| w::SETUP_FAILED.with("name", title).with("why", why);
-        let runtime = runtime::runtime().map_err(|error| failed(error.to_string()))?;
+        let failed = |error: PlatformError| check_failed(self.login.platform, error.to_string());
         loop {
-            let report = runtime.block_on(self.login.check());
-            let SetupReport { bot, texts, webhook } = match report {
-                Ok(report) => report,
-                Err(PlatformError::Unauthorized) => {
-                    return Err(w::SETUP_REFUSED.with("name", title));
-                }
-                Err(error) => return Err(failed(error.to_string())),
-            };
+            let report = self.runtime.block_on(self.login.check());
+            let SetupReport { bot, texts, webhook } = report.map_err(failed)?;
             self.say(&w::SETUP_BOT.with("bot", bot));
             texts.iter().for_each(|text| self.say(text));
             if let Some(url) = webhook
                 && self.agrees(&w::SETUP_WEBHOOK.with("url", url))?
             {
-                let removed = runtime.block_on(self.login.remove_webhook());
-                removed.map_err(|error| failed(error.to_string()))?;
+                self.runtime.block_on(self.login.remove_webhook()).map_err(failed)?;
             }
             if texts.is_empty() || !self.ask(&w::SETUP_AGAIN.into())?.is_empty() {
                 return Ok(());
@@ -166,7 +183,9 @@ impl GatewaySetup<'_> {
 
     fn say(&self, text: &LocalizedText) {
         // Nothing can be done about a terminal that is gone.
-        let _ = writeln!(output::stderr(), "{}", text.text(self.startup.lang()));
+        let mut page = String::new();
+        self.startup.printer().append(&mut page, "", &text.text(self.startup.lang()));
+        let _ = write!(output::stderr(), "{page}");
     }
 
     fn agrees(&self, text: &LocalizedText) -> Result<bool, LocalizedText> {
@@ -184,17 +203,45 @@ impl GatewaySetup<'_> {
         }
     }
 
-    fn ask_token(&self, phrase: Phrase) -> Result<String, LocalizedText> {
-        let text = phrase.with("name", self.login.platform.title());
-        if !io::stdin().is_terminal() {
-            return self.ask(&text);
+    /// `None`: the one that is saved stays.
+    fn ask_token(&self, phrase: Phrase, saved: &str) -> Result<Option<String>, LocalizedText> {
+        if !saved.is_empty() {
+            self.say(&w::SETUP_KEEP.into());
         }
-        let _ = write!(output::stderr(), "{}", text.text(self.startup.lang()));
+        loop {
+            let text = self.read_token(&phrase.with("name", self.login.platform.title()))?;
+            if text.is_empty() && !saved.is_empty() {
+                return Ok(None);
+            }
+            match token_error(&text) {
+                Some(error) => self.say(&error.into()),
+                None => return Ok(Some(text)),
+            }
+        }
+    }
+
+    fn read_token(&self, question: &LocalizedText) -> Result<String, LocalizedText> {
+        if !io::stdin().is_terminal() {
+            return self.ask(question);
+        }
+        let _ = write!(output::stderr(), "{}", question.text(self.startup.lang()));
         let _ = output::stderr().flush();
         let line = terminal_modes::read_hidden_line();
         let _ = writeln!(output::stderr());
         line.map(|line| line.trim().to_owned()).map_err(|_| w::NO_TOKEN_GIVEN.into())
     }
+}
+
+fn check_failed(platform: ChatPlatform, why: String) -> LocalizedText {
+    w::SETUP_FAILED.with("name", platform.title()).with("why", why)
+}
+
+fn token_error(text: &str) -> Option<Phrase> {
+    let is_wrong = |c: char| c.is_control() || c.is_whitespace();
+    if text.is_empty() {
+        return Some(w::NO_TOKEN_GIVEN);
+    }
+    text.contains(is_wrong).then_some(w::NOT_A_TOKEN)
 }
 
 /// Saves a token that was typed; says where.
@@ -203,11 +250,8 @@ pub fn save_token(
     token: &ChatToken,
     text: &str,
 ) -> Result<LocalizedText, LocalizedText> {
-    if text.is_empty() {
-        return Err(w::NO_TOKEN_GIVEN.into());
-    }
-    if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err(w::NOT_A_TOKEN.into());
+    if let Some(error) = token_error(text) {
+        return Err(error.into());
     }
     let place = store.save(&token.entry, &Secret::new(text)).map_err(|error| error.localized())?;
     Ok(match place {

@@ -10,6 +10,7 @@ use super::{session_builder, step_runner, subcommands};
 use crate::cli::args::{ApprovalFlags, Cli, InputFormat, ResumeChoice};
 use crate::cli::extensions::args::AfterFill;
 use crate::cli::headless::Options;
+use crate::cli::messages::Printer;
 use crate::cli::print::{self, PrintChannels, PrintTurns};
 use crate::cli::schema::Schema;
 use crate::cli::{Exit, input, message_stream, messages, output};
@@ -69,7 +70,7 @@ impl HeadlessForm {
             approved: self.approved,
             has_user,
             schema,
-            printer: startup.printer(),
+            printer: Printer { width: output::stdout().columns(), ..startup.printer() },
             clean: if is_terminal { startup::clean } else { str::to_owned },
             secrets: Arc::clone(&config.security.redactor),
         }

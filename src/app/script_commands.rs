@@ -13,8 +13,9 @@ use super::subcommands::{print_rows, print_text};
 use super::{script_check, script_seal, script_test};
 use crate::cli::language_server::{self, ScriptServerConfig};
 use crate::cli::messages::{self, Printer};
+use crate::cli::output::{self, MAX_COLUMNS};
 use crate::cli::script_command::{self, ScriptCommand, SearchFolders};
-use crate::cli::{Cli, Exit, help, output, table};
+use crate::cli::{Cli, Exit, help, table};
 use avocet_config::atomic_file;
 use avocet_core::i18n::{
     Lang, Localize, LocalizedText, PhraseValue, commands, common, config, script_help as phrases,
@@ -30,10 +31,12 @@ use avocet_session::script_places::{DiskFiles, ScriptPlaces, SealOpener};
 /// `help`, `help COMMAND`, `help TOPIC` and `help scripts CHAPTER`: nothing else is started for it.
 pub fn help(topics: &[String]) -> Exit {
     let lang = startup::help_lang();
-    let clean = if output::stdout().is_terminal() { startup::clean } else { str::to_owned };
-    let printer = Printer { lang, clean };
-    if let Some((title, rows)) = topic_rows(&topics.join(" "), Surface::Local) {
-        let rows = script_command::wrap_page(title, rows, lang);
+    let out = output::stdout();
+    let clean = if out.is_terminal() { startup::clean } else { str::to_owned };
+    let width = Some(out.columns().unwrap_or(MAX_COLUMNS));
+    let printer = Printer { lang, clean, width };
+    if let Some((title, mut rows)) = topic_rows(&topics.join(" "), Surface::Local) {
+        rows.insert(0, PageRow::heading(title));
         return match table::write(&mut output::stdout(), &rows, printer) {
             Ok(()) => Exit::Done,
             Err(_) => Exit::Failed,

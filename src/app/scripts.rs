@@ -168,8 +168,10 @@ fn print_event(writer: &mut Writer<impl io::Write>, event: &ScriptEvent) -> io::
 }
 
 fn print_notice(notice: &Notice, format: RunFormat) {
-    let printer = Printer { lang: format.lang, clean: startup::clean };
-    messages::notice(&mut output::stderr(), notice, printer);
+    let mut out = output::stderr();
+    let width = out.columns();
+    let printer = Printer { lang: format.lang, clean: startup::clean, width };
+    messages::notice(&mut out, notice, printer);
 }
 
 /// A question to the user, and where the answer goes.
@@ -269,7 +271,9 @@ async fn drive(
             Some((asked, answer)) = questions.recv(), if !is_typing => {
                 clock.pause();
                 writer.end_line()?;
-                let printer = Printer { lang: writer.format.lang, clean: startup::clean };
+                let width = output::stderr().columns();
+                let lang = writer.format.lang;
+                let printer = Printer { lang, clean: startup::clean, width };
                 typing = Some((asked.answer(printer).boxed(), answer));
             }
             Some(answered) = conditional(typing.as_mut().map(|(line, _)| line)), if is_typing => {

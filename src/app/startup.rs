@@ -483,8 +483,9 @@ pub fn clean(text: &str) -> String {
 }
 
 fn printer_for(lang: Lang) -> Printer {
-    let clean = if output::stderr().is_terminal() { clean } else { str::to_owned };
-    Printer { lang, clean }
+    let stream = output::stderr();
+    let clean = if stream.is_terminal() { clean } else { str::to_owned };
+    Printer { lang, clean, width: stream.columns() }
 }
 
 /// The language of help, for which nothing else is started.

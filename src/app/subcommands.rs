@@ -396,7 +396,8 @@ pub fn print_rows(startup: &Startup, rows: &[PageRow], json: bool) -> Exit {
     } else {
         // Titles are texts of others: what a terminal would obey is not passed on either way.
         let clean = super::startup::clean;
-        table::write(&mut out, rows, Printer { lang: startup.lang(), clean })
+        let width = out.columns();
+        table::write(&mut out, rows, Printer { lang: startup.lang(), clean, width })
     };
     exit_after_writing(startup, done)
 }

@@ -37,7 +37,7 @@ fn in_plain_mode(event: Event) -> String {
 }
 
 fn printed(event: &Event) -> String {
-    let printer = Printer { lang: Lang::En, clean: str::to_owned };
+    let printer = Printer { lang: Lang::En, clean: str::to_owned, width: None };
     let options = Options {
         json: false,
         approved: ApprovalFlags::default(),

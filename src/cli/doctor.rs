@@ -309,7 +309,7 @@ mod tests {
         };
         let mut out = Vec::new();
         let rows = rows(&found);
-        table::write(&mut out, &rows, Printer { lang, clean: str::to_owned }).unwrap();
+        table::write(&mut out, &rows, Printer { lang, clean: str::to_owned, width: None }).unwrap();
         assert_eq!(notices(&rows).len(), rows.len());
         (String::from_utf8(out).unwrap(), exit(&found))
     }

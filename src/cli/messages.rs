@@ -2,15 +2,37 @@
 
 use std::io::{self, Write};
 
+use unicode_width::UnicodeWidthStr as _;
+
 use super::{Clean, Exit, output};
 use avocet_core::i18n::{Lang, cli as w};
 use avocet_core::protocol::{Notice, NoticeLevel};
+use avocet_tui::text::wrap_ranges;
 
 /// How to write sentences: their language, and what makes them safe.
 #[derive(Clone, Copy, Debug)]
 pub struct Printer {
     pub lang: Lang,
     pub clean: Clean,
+    /// In columns; `None`: lines are not broken.
+    pub width: Option<usize>,
+}
+
+impl Printer {
+    /// Appends a text that follows `begin`, in lines that are not too wide. Those that continue one
+    /// are indented.
+    pub fn append(self, page: &mut String, begin: &str, text: &str) {
+        let indent = " ".repeat(begin.width());
+        for (at, line) in text.split('\n').enumerate() {
+            let width = self.width.map_or(usize::MAX, |width| width.saturating_sub(indent.len()));
+            for (row, range) in wrap_ranges(line, width).into_iter().enumerate() {
+                *page += if (at, row) == (0, 0) { begin } else { &indent };
+                *page += line.get(range).unwrap_or_default();
+                page.truncate(page.trim_end_matches(' ').len());
+                page.push('\n');
+            }
+        }
+    }
 }
 
 /// Writes a notice. A closed stream is not an error: it cannot be reported anywhere else.
@@ -20,15 +42,16 @@ pub fn notice(out: &mut impl Write, notice: &Notice, printer: Printer) {
         NoticeLevel::Warning => Some(w::WARNING),
         NoticeLevel::Error => Some(w::ERROR),
     };
+    let label = label.map(|label| format!("{}: ", label.text(printer.lang))).unwrap_or_default();
     let sentence = (printer.clean)(&notice.say.text(printer.lang));
-    let _ = match label {
-        Some(label) => writeln!(out, "{}: {sentence}", label.text(printer.lang)),
-        None => writeln!(out, "{sentence}"),
-    };
+    let mut page = String::new();
+    printer.append(&mut page, "", &format!("{label}{sentence}"));
     if let Some(hint) = &notice.hint {
         let hint = (printer.clean)(&hint.text(printer.lang));
-        let _ = writeln!(out, "\n{}: {hint}", w::HINT.text(printer.lang));
+        page.push('\n');
+        printer.append(&mut page, "", &format!("{}: {hint}", w::HINT.text(printer.lang)));
     }
+    let _ = out.write_all(page.as_bytes());
 }
 
 /// Writes clap's page instead of a parsed command line: help to standard output, wrong use to
@@ -62,7 +85,11 @@ mod tests {
 
     fn written(notice_: &Notice, lang: Lang) -> String {
         let mut out = Vec::new();
-        notice(&mut out, notice_, Printer { lang, clean: |text| text.replace('\x1b', "␛") });
+        notice(
+            &mut out,
+            notice_,
+            Printer { lang, clean: |text| text.replace('\x1b', "␛"), width: None },
+        );
         String::from_utf8(out).unwrap()
     }
 

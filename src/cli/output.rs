@@ -10,6 +10,9 @@ use std::io::{self, IsTerminal as _, Write};
 
 use avocet_safety::sanitize::{TextSource, clean};
 
+/// Longer lines are hard to read.
+pub const MAX_COLUMNS: usize = 100;
+
 /// One of the two streams.
 #[derive(Debug)]
 pub struct OutputStream {
@@ -63,6 +66,12 @@ pub fn report_panics() {
 impl OutputStream {
     pub fn is_terminal(&self) -> bool {
         self.terminal
+    }
+
+    /// The width that text for a terminal is broken at, in columns.
+    pub fn columns(&self) -> Option<usize> {
+        let (columns, _) = self.terminal.then(avocet_tui::terminal::size).flatten()?;
+        Some(usize::from(columns).min(MAX_COLUMNS))
     }
 
     fn stream(&mut self) -> &mut dyn Write {

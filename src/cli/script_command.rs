@@ -1,12 +1,10 @@
 //! The arguments of `avocet script`, and what it prints: scripts, a new one, help.
 
 use clap::{Args, Subcommand};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use std::path::PathBuf;
 
-use avocet_core::i18n::{Lang, LocalizedText, Phrase, PhraseValue, script_help as phrases};
-use avocet_core::protocol::PageRow;
+use avocet_core::i18n::{LocalizedText, script_help as phrases};
 use avocet_script::reference::{CHAPTERS, EXAMPLES};
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
@@ -119,81 +117,9 @@ pub fn known_chapters() -> LocalizedText {
     phrases::KNOWN_CHAPTERS.with("list", names.join(" "))
 }
 
-/// A page of the help as rows for a terminal.
-pub fn wrap_page(phrase: Phrase, rows: Vec<PageRow>, lang: Lang) -> Vec<PageRow> {
-    let mut out = vec![PageRow::heading(phrase)];
-    for row in rows {
-        match row {
-            PageRow::Line(text) => {
-                let text = shown(&text, lang);
-                let mut lines = if text.starts_with(' ') { vec![text] } else { wrap(&text, LINE) };
-                if lines.first().is_some_and(|first| first.starts_with('∙')) {
-                    lines.iter_mut().skip(1).for_each(|line| line.insert_str(0, "  "));
-                }
-                out.extend(lines.into_iter().map(PageRow::line));
-            }
-            PageRow::Pair { label, value } => {
-                let mut values = wrap(&shown(&value, lang), VALUE).into_iter();
-                out.push(PageRow::pair(label, values.next().unwrap_or_default()));
-                out.extend(values.map(|value| PageRow::pair("", value)));
-            }
-            heading => out.push(heading),
-        }
-    }
-    out
-}
-
-fn shown(value: &PhraseValue, lang: Lang) -> String {
-    value.text(lang)
-}
-
-/// In columns: a line of text, and the value of a row.
-const LINE: usize = 96;
-const VALUE: usize = 64;
-
-/// Breaks a text at spaces, and between wide letters.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut word = String::new();
-    let mut flush = |word: &mut String, gap: bool| {
-        let last = lines.last().map_or(0, |line| line.width());
-        if last > 0 && last + word.trim_end().width() > width {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            line.push_str(word);
-            if gap && !line.is_empty() {
-                line.push(' ');
-            }
-        }
-        word.clear();
-    };
-    for letter in text.chars() {
-        match letter {
-            ' ' => flush(&mut word, true),
-            // A mark of punctuation does not begin a line.
-            wide if wide.width() == Some(2) && !"，。；：、）".contains(wide) => {
-                flush(&mut word, false);
-                word.push(wide);
-            }
-            other => word.push(other),
-        }
-    }
-    flush(&mut word, false);
-    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_long_text_is_broken_at_spaces_and_between_wide_letters() {
-        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrap("一二三，四", 6), ["一二", "三，四"]);
-        assert_eq!(wrap("", 7), [""]);
-        assert_eq!(wrap("extraordinarily long", 7), ["extraordinarily", "long"]);
-    }
 
     #[test]
     fn a_new_script_takes_the_files_of_its_example_and_its_own_name() {

@@ -25,27 +25,48 @@ pub fn aligned(rows: &[PageRow], printer: Printer) -> String {
         PageRow::Pair { label, .. } => Some(shown(label).width()),
         PageRow::Heading(_) | PageRow::Line(_) => None,
     });
-    let width = labels.max().unwrap_or(0).min(MAX_WIDTH);
+    let limit = printer.width.map_or(MAX_WIDTH, |columns| MAX_WIDTH.min(columns * 2 / 5));
+    let width = labels.max().unwrap_or(0).min(limit);
     let mut page = String::new();
     for row in rows {
         match row {
             PageRow::Heading(heading) => {
-                let gap = if page.is_empty() { "" } else { "\n" };
-                page += &format!("{gap}{}\n", shown(heading));
+                page += if page.is_empty() { "" } else { "\n" };
+                printer.append(&mut page, "", &shown(heading));
             }
             PageRow::Pair { label, value } => {
-                let label = shown(label);
+                let mut label = shown(label);
+                if printer.width.is_some() && label.width() > width {
+                    printer.append(&mut page, "  ", &label);
+                    label.clear();
+                }
                 let pad = " ".repeat(width.saturating_sub(label.width()));
-                page += format!("  {label}{pad}  {}", shown(value)).trim_end();
-                page.push('\n');
+                printer.append(&mut page, &format!("  {label}{pad}  "), &shown(value));
             }
-            PageRow::Line(line) => {
-                page += format!("  {}", shown(line)).trim_end();
-                page.push('\n');
-            }
+            PageRow::Line(line) => append_line(&mut page, &shown(line), printer),
         }
     }
     page
+}
+
+/// A paragraph, an item of a list, or a line of code, which is never broken so that it can be
+/// copied: its comment goes above it.
+fn append_line(page: &mut String, line: &str, printer: Printer) {
+    let is_code = line.starts_with(' ');
+    if !is_code {
+        let item = line.strip_prefix("∙ ").map(|text| ("  ∙ ", text));
+        let (begin, text) = item.unwrap_or(("  ", line));
+        return printer.append(page, begin, text);
+    }
+    let mut code = line;
+    let is_wide = printer.width.is_some_and(|width| line.width() + 2 > width);
+    if let (true, Some((command, comment))) = (is_wide, line.split_once("  # ")) {
+        let indent = " ".repeat(line.len() - line.trim_start().len());
+        printer.append(page, &format!("  {indent}# "), comment);
+        code = command;
+    }
+    *page += format!("  {code}").trim_end();
+    page.push('\n');
 }
 
 /// The rows as one JSON object: headings name objects, lines go into `lines`. The names are English
@@ -104,9 +125,37 @@ mod tests {
     #[test]
     fn values_are_aligned_also_after_wide_letters() {
         let mut out = Vec::new();
-        write(&mut out, &rows(), Printer { lang: Lang::En, clean: str::to_owned }).unwrap();
+        write(&mut out, &rows(), Printer { lang: Lang::En, clean: str::to_owned, width: None })
+            .unwrap();
         let expected = "This session\n  model   m\n  模型名  n n\n  end\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_page_for_a_terminal_is_broken_at_words_below_their_column() {
+        let rows = [
+            PageRow::pair("key", "one two three four five six"),
+            PageRow::pair("模型", "一二三四，五六七八九十"),
+            PageRow::pair("a label that is wider than all", "is above its value"),
+            PageRow::line("∙ an item of a list that continues"),
+            PageRow::line("  avocet run  # a comment on a command"),
+            PageRow::line("  a --command that=is too long for it"),
+        ];
+        let printer = Printer { lang: Lang::En, clean: str::to_owned, width: Some(32) };
+        let expected = "  key           one two three
+                four five six
+  模型          一二三四，五六七
+                八九十
+  a label that is wider than all
+                is above its
+                value
+  ∙ an item of a list that
+    continues
+    # a comment on a command
+    avocet run
+    a --command that=is too long for it
+";
+        assert_eq!(aligned(&rows, printer), expected);
     }
 
     #[test]

@@ -54,14 +54,28 @@ fn feishu_is_set_up_step_by_step_and_what_it_lacks_is_named() {
 }
 
 #[test]
-fn a_token_that_the_service_refuses_is_not_saved() {
+fn a_token_that_the_service_refuses_is_asked_for_again_at_once_and_not_saved() {
     let (dir, service) = (TestDir::new(), FeishuServer::start());
-    let answers = ["cli_test", "", "wrong-secret", "", "", ""];
+    let answers = ["cli_test", "", "with a space", "wrong-secret"];
     let (text, output) = setup(&dir, "feishu", &service, &answers);
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains("does not accept this token"), "{text}");
+    let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
+    assert!(at("This is not a token") < at("does not accept this token"), "{text}");
+    assert!(text.trim_end().ends_with("nothing is saved."), "{text}");
     assert!(!saved(&dir, "config.toml").contains("enabled = true"));
     assert_eq!(saved(&dir, "keys.toml"), "");
+
+    let answers = ["cli_test", "", "wrong-secret", APP_SECRET, "", "", "", "go on", "n"];
+    let (text, output) = setup(&dir, "feishu", &service, &answers);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(saved(&dir, "keys.toml").contains(APP_SECRET));
+
+    // The saved one is kept.
+    let answers = ["cli_test", "", "", "", "", "", "go on", "n"];
+    let (text, output) = setup(&dir, "feishu", &service, &answers);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("A token is saved"), "{text}");
+    assert!(saved(&dir, "keys.toml").contains(APP_SECRET));
 }
 
 #[test]

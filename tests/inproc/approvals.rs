@@ -144,7 +144,7 @@ fn options(approved: ApprovalFlags, has_user: bool) -> Options {
         approved,
         has_user,
         schema: None,
-        printer: Printer { lang: Lang::En, clean: str::to_owned },
+        printer: Printer { lang: Lang::En, clean: str::to_owned, width: None },
         clean: str::to_owned,
         secrets: Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16])),
     }

@@ -334,7 +334,7 @@ fn headless(question: &str) -> Option<Decision> {
         approved: ApprovalFlags { template_commands: true, steps, ..ApprovalFlags::default() },
         has_user: false,
         schema: None,
-        printer: Printer { lang: Lang::En, clean: str::to_owned },
+        printer: Printer { lang: Lang::En, clean: str::to_owned, width: None },
         clean: str::to_owned,
         secrets: Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16])),
     };

@@ -479,7 +479,8 @@ async fn a_line_typed_before_a_question_does_not_answer_it() {
         grace,
         leaving: tokio_util::sync::CancellationToken::new(),
     };
-    let printer = crate::cli::messages::Printer { lang: Lang::En, clean: str::to_owned };
+    let printer =
+        crate::cli::messages::Printer { lang: Lang::En, clean: str::to_owned, width: None };
     let exit = run::run(linear(), None, channels, lines, printer, Vec::new()).await;
     assert_eq!(exit, run::PlainEnd { exit: Exit::Done, knows_unsaved: false });
     let mut submitted = Vec::new();

@@ -27,7 +27,7 @@ struct Ran {
 }
 
 fn options() -> Options {
-    let printer = Printer { lang: Lang::En, clean: str::to_owned };
+    let printer = Printer { lang: Lang::En, clean: str::to_owned, width: None };
     Options {
         json: false,
         approved: ApprovalFlags::default(),
@@ -495,7 +495,7 @@ fn a_closed_pipe_is_not_an_error_but_a_full_disk_is() {
 #[test]
 fn foreign_text_is_made_safe_on_both_streams() {
     let clean: Clean = |text| text.replace('\x1b', "␛");
-    let printer = Printer { lang: Lang::Zh, clean };
+    let printer = Printer { lang: Lang::Zh, clean, width: None };
     let options = Options { clean, printer, ..options() };
     let ran = play(
         &options,

@@ -43,7 +43,8 @@ words! { "gateway":
     SETUP_ASK_ID: "The id of the app (`cli_…`): ", "应用编号（`cli_…`）：";
     SETUP_ASK_DOMAIN: "`feishu` or `lark`? Enter for feishu: ", "`feishu` 还是 `lark`？直接按回车为 feishu：";
     SETUP_ASK_APP_TOKEN: "The app token for {name} (it is not shown): ", "{name} 的应用级令牌（不会显示）：";
-    SETUP_REFUSED: "{name} does not accept this token. Nothing is saved.", "{name} 不接受此令牌，未保存任何内容。";
+    SETUP_REFUSED: "{name} does not accept this token.", "{name} 不接受此令牌。";
+    SETUP_KEEP: "A token is saved. Enter alone keeps it.", "已保存过令牌，直接按回车即保留。";
     SETUP_FAILED: "{name} could not be asked: {why}", "无法向 {name} 查询：{why}";
     SETUP_BOT: "The token is valid: the bot is {bot}.", "令牌有效，机器人是 {bot}。";
     LACKS_PRIVACY: "Privacy mode is on: in groups, typed answers do not reach the bot.", "隐私模式已开启：群组中输入的回答无法到达机器人。";

@@ -27,6 +27,7 @@ fn chinese_breaks_between_characters_but_not_before_a_comma() {
     assert_eq!(wrap("他说（真的）好", 6), ["他说", "（真", "的）好"]);
     assert_eq!(wrap("用cargo测试", 6), ["用", "cargo", "测试"]);
     assert_eq!(wrap("abcdef，", 6), ["abcde", "f，"]);
+    assert_eq!(wrap("测试，cargo", 10), ["测试，", "cargo"]);
 }
 
 #[test]

@@ -17,6 +17,8 @@ enum Edge {
     Space,
     Opening,
     Closing,
+    /// A mark of Chinese text, which a word may follow without a space.
+    WideClosing,
     /// Allowed on either side of a break.
     Wide,
     Letter,
@@ -106,7 +108,7 @@ impl RowBreaker {
     fn forced_break(&self, at: usize, edge: Edge) -> (usize, usize) {
         match self.previous {
             Some((earlier, column, kind))
-                if edge == Edge::Closing && earlier > self.start && kind != Edge::Closing =>
+                if edge.is_closing() && earlier > self.start && !kind.is_closing() =>
             {
                 (earlier, column)
             }
@@ -126,20 +128,25 @@ impl Edge {
             return Edge::Space;
         }
         match cluster.chars().next() {
+            Some(c) if NO_START.contains(c) && wide > 1 => Edge::WideClosing,
             Some(c) if NO_START.contains(c) => Edge::Closing,
             Some(c) if NO_END.contains(c) => Edge::Opening,
             _ if wide > 1 => Edge::Wide,
             _ => Edge::Letter,
         }
     }
+
+    fn is_closing(self) -> bool {
+        matches!(self, Edge::Closing | Edge::WideClosing)
+    }
 }
 
 fn may_break(edge: Edge, after_edge: Edge) -> bool {
     match (edge, after_edge) {
-        (_, Edge::Space | Edge::Closing) | (Edge::Opening, _) => false,
-        (Edge::Space | Edge::Wide, _) | (_, Edge::Wide) => true,
-        // A full stop of Chinese text is wide, but so is none of ASCII: `a.b` holds.
+        (_, Edge::Space | Edge::Closing | Edge::WideClosing) | (Edge::Opening, _) => false,
+        (Edge::Space | Edge::Wide | Edge::WideClosing, _) | (_, Edge::Wide) => true,
         (Edge::Closing, Edge::Opening) => true,
+        // `a.b` holds.
         (Edge::Closing, Edge::Letter) | (Edge::Letter, Edge::Opening | Edge::Letter) => false,
     }
 }

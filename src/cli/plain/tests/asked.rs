@@ -123,7 +123,8 @@ fn of_other_output_only_the_lines_that_tell_are_read_out() {
 
 #[test]
 fn what_comes_unasked_does_not_stand_behind_the_prompt() {
-    let printer = crate::cli::messages::Printer { lang: Lang::En, clean: str::to_owned };
+    let printer =
+        crate::cli::messages::Printer { lang: Lang::En, clean: str::to_owned, width: None };
     let mut output = run::PlainOutput { out: Vec::new(), printer, is_prompting: false };
     let line = |text: &str| PlainEffect::Line(text.into());
     for effect in [PlainEffect::Prompt, PlainEffect::Prompt, line("trust?"), PlainEffect::Prompt] {
