@@ -18,7 +18,7 @@ pub enum ConfigCommand {
     #[command(after_help = "Example:\n  avocet config path")]
     Path,
     /// Show a setting, or all of them.
-    #[command(after_help = "Example:\n  avocet config get --where safety.allow_network")]
+    #[command(aliases = ["list", "show"], after_help = "Example:\n  avocet config get --where safety.allow_network")]
     Get {
         /// Dotted, as in `safety.allow_network`.
         key: Option<String>,

@@ -41,7 +41,7 @@ words! { "session":
     CONFIG_AT_ONCE: "Takes effect at once.", "立即生效。";
     CONFIG_NEXT_TURN: "Takes effect with the next turn.", "从下一轮起生效。";
     CONFIG_NEXT_START: "Takes effect at the next start.", "下次启动时生效。";
-    CONFIG_NEXT_GATEWAY: "Takes effect when the gateway starts next.", "下次启动网关时生效。";
+    CONFIG_NEXT_GATEWAY: "Read when the gateway starts.", "下次启动网关时生效。";
     CONFIG_KEPT: "{problem} The settings that were read last stay.", "{problem} 继续使用上次读取的设置。";
     CONFIG_OVERRIDDEN: "Not in force: decided elsewhere ({origin}).", "未生效：由其他来源决定（{origin}）。";
     CONFIG_UNTRUSTED: "The project's settings changed. Those read before stay until you trust the folder again.", "项目设置已更改。在你重新信任此目录之前，继续使用此前读取的设置。";
