@@ -5,12 +5,14 @@ pub mod chars;
 mod cjk_strong;
 pub mod encoding;
 mod escape;
+mod path_text;
 mod quote;
 mod repetition;
 mod sgr;
 
 pub use cjk_strong::with_cjk_strong;
 pub use escape::{Escaped, MARKS, escape, visible, write_escape};
+pub use path_text::{path_of_text, path_text};
 pub use quote::{QuotedWord, command_line, quote, quote_literal, quote_visible};
 pub use repetition::ends_in_repetition;
 pub use sgr::{ProgramColor, ProgramStyle, StyleRuns, without_colors};

@@ -7,9 +7,10 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::sensitive::{SECRET_FOLDERS, SENSITIVE_PAIRS, is_sensitive_name, plain_names};
-use super::{PolicyContext, Workspace, places};
+use super::{PathKind, PolicyContext, Workspace, places};
 use avocet_core::i18n::{Phrase, safety as phrases};
 use avocet_core::protocol::{Effect, Tier};
+use avocet_core::text::path_of_text;
 
 /// The kind of place a path leads to, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,19 +72,36 @@ impl PolicyContext<'_> {
     pub fn resolve(&self, text: &str, cwd: &Path) -> PathBuf {
         self.world.resolve(&absolute(text, cwd, &self.place.home))
     }
+
+    /// The path that a text names to a tool: with the bytes of names that are written as
+    /// [`path_text`](avocet_core::text::path_text) writes them, where there is such a file.
+    pub fn named_path(&self, text: &str, cwd: &Path) -> PathBuf {
+        let written = absolute(text, cwd, &self.place.home);
+        let is_there =
+            |path: &Path| self.world.kind(&self.world.resolve(path)) != PathKind::Missing;
+        let mut path = PathBuf::new();
+        for part in written.components() {
+            let name = part.as_os_str();
+            let meant = name.to_str().map(path_of_text).filter(|meant| meant.as_os_str() != name);
+            let meant = meant.map(|meant| path.join(meant)).filter(|meant| is_there(meant));
+            path = meant.unwrap_or_else(|| path.join(name));
+        }
+        path
+    }
 }
 
 /// Classifies a path as it appears in an argument, seen from `cwd`. A program takes it
 /// literally; what its author may have meant only adds to that.
 pub fn classify(text: &str, cwd: &Path, policy_cx: PolicyContext<'_>) -> PathClass {
-    let literal = classify_literal(cwd.join(text), policy_cx);
+    let literal = classify_written(cwd.join(text), policy_cx);
     match expand_alias(text, cwd, &policy_cx.place.home) {
-        Some(meant) => literal.max(classify_literal(meant, policy_cx)),
+        Some(meant) => literal.max(classify_written(meant, policy_cx)),
         None => literal,
     }
 }
 
-fn classify_literal(written: PathBuf, policy_cx: PolicyContext<'_>) -> PathClass {
+/// Classifies a path as it is written, and with its links resolved.
+pub fn classify_written(written: PathBuf, policy_cx: PolicyContext<'_>) -> PathClass {
     let plain = normalize(&written);
     if plain == Path::new("/dev/null") {
         return PathClass::Inside;

@@ -61,14 +61,25 @@ pub(super) fn check_path(
     context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) {
-    let policy_cx = context.policy_cx;
+    let place = context.policy_cx.place;
     if access == FileAccess::Reads && text.contains(UNKNOWN) {
-        check_folder(&policy_cx.place.workspace, at, context, findings);
+        check_folder(&place.workspace, at, context, findings);
     }
-    let written = paths::absolute(text, &context.cwd, &policy_cx.place.home);
+    let written = paths::absolute(text, &context.cwd, &place.home);
+    check_written(access, &written, at, context, findings);
+}
+
+/// The same for an absolute path.
+pub(super) fn check_written(
+    access: FileAccess,
+    written: &Path,
+    at: Option<usize>,
+    context: &JudgeContext<'_>,
+    findings: &mut Findings,
+) {
     let applies = |rule: &PolicyRule| {
         access.pattern_of(rule).is_some_and(|pattern| {
-            let ways = [paths::normalize(&written), policy_cx.world.resolve(&written)];
+            let ways = [paths::normalize(written), context.policy_cx.world.resolve(written)];
             let whole = whole_pattern(pattern, context);
             ways.iter().any(|path| is_in(&names(&whole), &names(path)))
         })

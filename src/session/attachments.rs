@@ -171,8 +171,7 @@ async fn warn(scope: &mut TurnScope, text: LocalizedText) {
 fn resolve_mention(scope: &mut TurnScope, mention: &Mention) -> Option<Mention> {
     let scene = scope.policy_context();
     let there = |path: &str| {
-        let place = scene.place;
-        let real = scene.world.resolve(&safety::absolute(path, &place.cwd, &place.home));
+        let real = scene.world.resolve(&scene.named_path(path, &scene.place.cwd));
         scene.world.kind(&real) != PathKind::Missing
     };
     if there(&mention.path) {

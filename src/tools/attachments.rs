@@ -16,7 +16,8 @@ use super::file_host::FileHost;
 use super::image::{self, PreparedImage};
 use avocet_core::i18n::{LocalizedText, prompt as phrases};
 use avocet_core::protocol::{AttachmentInfo, AttachmentSize, Image, LineRange, Mention};
-use avocet_core::text::{size, visible};
+use avocet_core::text::{path_text, size, visible};
+use avocet_safety::tools::ResolvedPath;
 use avocet_safety::{ClearedStep, ToolTask};
 
 /// The size limit of one attachment, in bytes; the middle of a longer one is left out.
@@ -64,10 +65,7 @@ pub fn read_limited(
     most: usize,
     host: Option<&dyn FileHost>,
 ) -> Result<Attachment, LocalizedText> {
-    let spot = match &step.judgement().task {
-        Some(ToolTask::Read(read)) if step.is_intact() => Some(&read.spot),
-        _ => None,
-    };
+    let spot = place_of(step);
     let name = mention.as_typed();
     let unreadable =
         |why: String| phrases::ATTACH_UNREADABLE.with("name", name.as_str()).with("why", why);
@@ -87,10 +85,8 @@ pub fn read_limited(
 /// # Errors
 /// One sentence: it is not a file, is too large, or cannot be read.
 pub fn read_bytes(step: &ClearedStep, name: &str) -> Result<Vec<u8>, LocalizedText> {
-    let path = match &step.judgement().task {
-        Some(ToolTask::Read(read)) if step.is_intact() => read.spot.path.as_path(),
-        _ => return Err(phrases::INSERT_MISSING.with("name", name)),
-    };
+    let spot = place_of(step).ok_or_else(|| phrases::INSERT_MISSING.with("name", name))?;
+    let path = spot.path.as_path();
     let unreadable = |error: io::Error| {
         phrases::ATTACH_UNREADABLE.with("name", name).with("why", error.to_string())
     };
@@ -111,6 +107,15 @@ pub fn read_bytes(step: &ClearedStep, name: &str) -> Result<Vec<u8>, LocalizedTe
     let mut bytes = Vec::new();
     file.into_file().take(MAX_SENT).read_to_end(&mut bytes).map_err(unreadable)?;
     Ok(bytes)
+}
+
+/// The file or folder that a step reads.
+fn place_of(step: &ClearedStep) -> Option<&ResolvedPath> {
+    match &step.judgement().task {
+        Some(ToolTask::Read(read)) if step.is_intact() => Some(&read.spot),
+        Some(ToolTask::List(list)) if step.is_intact() => Some(&list.spot),
+        _ => None,
+    }
 }
 
 /// Bytes with the kind that they seem to be.
@@ -308,7 +313,7 @@ fn list_folder(path: &Path) -> io::Result<(String, AttachmentSize, bool)> {
     let mut names = Vec::new();
     for entry in path.read_dir()? {
         let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
+        let name = path_text(Path::new(&entry.file_name())).into_owned();
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if name != ".git" {
             names.push((!is_folder, if is_folder { format!("{name}/") } else { name }));

@@ -18,6 +18,7 @@ use super::exec::{HelperProgram, ask_helper};
 use super::file::Backups;
 use super::system::{FileMachine, UndoCoverage};
 use avocet_core::protocol::Change;
+use avocet_core::text::path_text;
 use avocet_safety::repository::{self, TrackedFile};
 use avocet_safety::tools::{count_changes, digest};
 
@@ -338,7 +339,7 @@ impl Checkpoints {
                 lost.insert(path);
                 continue;
             };
-            let name = path.to_string_lossy().into_owned();
+            let name = path_text(&path).into_owned();
             sources.extend(source.map(|source| (name.clone(), source)));
             let was_executable = before_stamp.is_some_and(|stamp| stamp.executable);
             let (added, removed) = count_changes(

@@ -1,7 +1,10 @@
 //! What models expect of an agent by their training: times for a program, names, a shell, and to be
 //! told where and when they work. With the real program and a real server.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -69,6 +72,7 @@ fn a_program_that_is_waited_for_a_while_goes_on_as_a_job() {
     let results = results(&TestDir::new(), &calls);
     assert!(results[0].contains("as job 1") && results[0].contains("begun"), "{results:?}");
     assert!(results[1].starts_with("[job 1 runs"), "{results:?}");
+    assert!(!results[0].contains("signal"), "what runs on has not failed: {results:?}");
     assert!(results[2].contains("gets no input here"), "{results:?}");
     assert_eq!(results[3], "Job 1 is ending.");
 }
@@ -126,4 +130,58 @@ fn a_model_is_told_the_day_and_the_project_and_a_new_branch_changes_no_earlier_b
         let [before, after] = [&pair[0], &pair[1]].map(|body| body["messages"].as_array().unwrap());
         assert!(after.starts_with(before), "the prefix changed");
     }
+}
+
+#[test]
+fn a_file_whose_name_is_no_text_is_read_edited_and_attached_by_the_name_it_is_listed_by() {
+    let bench = TestDir::new();
+    let named = |name: &[u8]| bench.work().join(OsStr::from_bytes(name));
+    let file = named(b"bad\xff\xfename.txt");
+    fs::write(&file, "hello\n").unwrap();
+    fs::write(named(br"both\xff.txt"), "of letters\n").unwrap();
+    fs::write(named(b"both\xff.txt"), "of bytes\n").unwrap();
+    let name = r"bad\xff\xfename.txt";
+    let calls = [
+        ("file_list", json!({})),
+        ("file_search", json!({ "query": "hello" })),
+        ("file_read", json!({ "path": name })),
+        ("file_edit", json!({ "path": name, "edits": [{ "old": "hello", "new": "bye" }] })),
+        ("file_read", json!({ "path": r"both\xff.txt" })),
+        ("file_read", json!({ "path": r"both\x5cxff.txt" })),
+        ("file_read", json!({ "path": "bad\u{fffd}\u{fffd}name.txt" })),
+        ("file_write", json!({ "path": r"new\xff.txt", "content": "x\n" })),
+    ];
+    let results = results(&bench, &calls);
+    let mut listed: Vec<&str> = results[0].lines().collect();
+    listed.sort_unstable();
+    assert_eq!(listed, [name, r"both\x5cxff.txt", r"both\xff.txt"]);
+    assert!(results[1].starts_with(&format!("{name}:1: hello")), "{results:?}");
+    assert!(results[2].contains("hello"), "{results:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "bye\n", "{results:?}");
+    assert!(results[4].contains("of bytes") && results[5].contains("of letters"), "{results:?}");
+    assert!(results[6].contains(name), "the name is not told: {}", results[6]);
+    assert!(named(br"new\xff.txt").exists(), "a new file has the name that was written");
+
+    let server = Server::start(vec![says("I see it.")]);
+    let done = ask(&bench, &server, &["-p", &format!("look at @{name}")]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(server.requests()[0].json().to_string().contains("bye"));
+}
+
+#[test]
+fn a_name_that_is_no_text_is_judged_by_where_it_leads() {
+    let bench = TestDir::new();
+    let outside = tempfile::Builder::new().prefix("outside-").tempdir().unwrap();
+    fs::write(outside.path().join("secret.txt"), "hush\n").unwrap();
+    symlink(outside.path(), bench.work().join(OsStr::from_bytes(b"out\xff"))).unwrap();
+    let calls = [
+        call("file_read", &json!({ "path": r"out\xff/secret.txt" })),
+        call("file_write", &json!({ "path": r"out\xff/new.txt", "content": "x\n" })),
+        says("I could not."),
+    ];
+    let server = Server::start(calls.to_vec());
+    let done = ask(&bench, &server, &["--mode", "edits", "-p", "read it"]);
+    assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
+    assert!(!server.requests().iter().any(|request| request.json().to_string().contains("hush")));
+    assert!(!outside.path().join("new.txt").exists());
 }

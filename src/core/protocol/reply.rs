@@ -74,7 +74,8 @@ pub struct NativeStep {
 /// # Errors
 /// What is wrong with the arguments, for the model.
 pub fn read_call(call: &ToolCall) -> Result<NativeStep, LocalizedText> {
-    let arguments = Some(call.arguments.trim()).filter(|text| !text.is_empty()).unwrap_or("{}");
+    let given = call.arguments.trim();
+    let arguments = if matches!(given, "" | "null") { "{}" } else { given };
     let input = strict::object(arguments).map_err(|fault| {
         let say = match fault {
             ReplyError::NotAnObject => phrases::ARGUMENTS.into(),
@@ -86,15 +87,34 @@ pub fn read_call(call: &ToolCall) -> Result<NativeStep, LocalizedText> {
 }
 
 /// Some models send a bare value instead of an object of arguments: a whole patch, a command line, a
-/// path, or the object encoded as a string. Returns the object that puts the value in `field`. A text
-/// without quotes may have been cut off, so only a complete patch counts.
-pub fn object_arguments(arguments: &str, field: &str) -> Option<String> {
+/// path, or the object encoded as a string, or with marks around it. Returns the object that is meant,
+/// with a bare value in `field`. A text without quotes may have been cut off, so only a complete patch
+/// counts.
+pub fn object_arguments(arguments: &str, field: Option<&str>) -> Option<String> {
     let arguments = arguments.trim();
-    match serde_json::from_str::<Value>(arguments) {
-        Ok(value) => Some(object_input(&value, Some(field))?.to_string()),
-        Err(_) if patch::is_whole(arguments) => Some(json!({ field: arguments }).to_string()),
-        Err(_) => None,
-    }
+    let object = match serde_json::from_str::<Value>(arguments) {
+        Ok(value) => object_input(&value, field)?,
+        Err(_) if patch::is_whole(arguments) => {
+            let field = field?;
+            json!({ field: arguments })
+        }
+        Err(_) => Value::Object(sole_object(arguments)?),
+    };
+    Some(object.to_string())
+}
+
+/// The one object of a text that has nothing else but a fence or marks of a chat template around it,
+/// or the same object again.
+fn sole_object(text: &str) -> Option<Map<String, Value>> {
+    let mut objects = brace_blocks(text).map(|(block, _)| strict::object(block).ok());
+    let first = objects.next()??;
+    let is_sole = objects.all(|other| other.as_ref() == Some(&first));
+    let around = brace_blocks(text)
+        .fold(text.to_owned(), |around, (block, _)| around.replacen(block, " ", 1));
+    let is_mark = |word: &str| {
+        matches!(word, "```" | "```json" | ";") || word.starts_with('<') && word.ends_with('>')
+    };
+    (is_sole && around.split_whitespace().all(is_mark)).then_some(first)
 }
 
 /// The object that a bare value means: the one it encodes as a string, or one with the value in
@@ -103,6 +123,9 @@ pub fn object_input(value: &Value, field: Option<&str>) -> Option<Value> {
     match value {
         Value::String(text) if text.trim_start().starts_with('{') => {
             strict::object(text).ok().map(Value::Object)
+        }
+        Value::String(text) if text.starts_with("\"{") => {
+            object_input(&serde_json::from_str(text).ok()?, None)
         }
         Value::Object(_) | Value::Null | Value::Bool(_) => None,
         value => field.map(|field| json!({ field: value })),

@@ -17,7 +17,13 @@ const TAGS: &[(&str, &str)] = &[
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
     ("<|START_THINKING|>", "<|END_THINKING|>"),
     ("<|channel|>analysis<|message|>", "<|end|>"),
+    ("<|channel>thought", "<channel|>"),
+    ("<|think|>", "<|/think|>"),
 ];
+
+/// What begins an answer in the templates that mark it.
+const ANSWERS: &[&str] =
+    &["<|start|>assistant<|channel|>final<|message|>", "<|channel|>final<|message|>"];
 
 /// Whether a text begins so, in capitals or not.
 fn begins_with(text: &str, begin: &str) -> bool {
@@ -80,7 +86,17 @@ impl ThoughtFilter {
                     if let Some((open, close)) = begun {
                         self.held = text.get(open.len()..).unwrap_or_default().to_owned();
                         self.place = Place::Thought(close);
-                    } else if TAGS.iter().any(|(open, _)| begins_with(open, text)) {
+                    } else if let Some(rest) =
+                        ANSWERS.iter().find_map(|mark| text.strip_prefix(mark))
+                    {
+                        self.held = rest.to_owned();
+                        self.place = Place::Answer;
+                    } else if TAGS
+                        .iter()
+                        .map(|tag| &tag.0)
+                        .chain(ANSWERS)
+                        .any(|mark| begins_with(mark, text))
+                    {
                         return;
                     } else {
                         if matches!(self.place, Place::After) {
@@ -166,6 +182,13 @@ mod tests {
             ("<Think>a</think>b", "a", "b"),
             ("<|START_THINKING|>a<|END_THINKING|>b", "a", "b"),
             ("<|channel|>analysis<|message|>a<|end|>b", "a", "b"),
+            (
+                "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b",
+                "a",
+                "b",
+            ),
+            ("<|channel|>final<|message|>b", "", "b"),
+            ("<|channel>thought\na<channel|>b", "\na", "b"),
             ("", "", ""),
         ] {
             for size in [1, 2, 3, 5, 100] {

@@ -27,7 +27,7 @@ use crate::user_rules::FileAccess;
 use avocet_core::i18n::{LocalizedText, safety as phrases};
 use avocet_core::protocol::{Change, Effect, Tier};
 use avocet_core::text::encoding::{self, FileEncoding};
-use avocet_core::text::one_line;
+use avocet_core::text::{one_line, path_text};
 
 /// A file larger than this is not changed, in bytes.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -117,11 +117,12 @@ fn whole_text<'a>(
 }
 
 pub fn edit(
+    path: &str,
     input: &InputFields<'_>,
     context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> TaskResult {
-    let (spot, class) = resolve_path(input.text(PATH)?, FileAccess::Writes, context, findings)?;
+    let (spot, class) = resolve_path(path, FileAccess::Writes, context, findings)?;
     let edits = parse_edits(input)?;
     edit_file((spot, class), edits, context, findings)
 }
@@ -278,7 +279,10 @@ fn apply_edits(
 
 /// One edit for each element of `edits`, or the single one next to the path.
 pub fn parse_edits(input: &InputFields<'_>) -> Result<Vec<TextEdit>, InputError> {
-    let Some(list) = input.list(EDITS)? else { return Ok(vec![parse_edit(input)?]) };
+    let list = input.list(EDITS)?;
+    let Some(list) = list.filter(|list| !list.is_empty() || input.get(OLD).is_none()) else {
+        return Ok(vec![parse_edit(input)?]);
+    };
     if list.is_empty() {
         return Err(input.missing_field_error(EDITS));
     }
@@ -287,6 +291,15 @@ pub fn parse_edits(input: &InputFields<'_>) -> Result<Vec<TextEdit>, InputError>
         parse_edit(&InputFields::new(&name, value))
     });
     all.collect()
+}
+
+/// The file that is named by each of the edits, and by all the same.
+pub fn path_of_edits(input: &InputFields<'_>) -> Option<String> {
+    let list = input.list(EDITS).ok()??;
+    let path = |edit| InputFields::new("", edit).text(PATH).ok().map(str::to_owned);
+    let mut paths = list.iter().map(path);
+    let first = paths.next()??;
+    paths.all(|path| path.as_ref() == Some(&first)).then_some(first)
 }
 
 fn parse_edit(input: &InputFields<'_>) -> Result<TextEdit, InputError> {
@@ -468,7 +481,7 @@ pub fn describe_change(
     };
     let (diff, added, removed) = unified(shown, &old, &new);
     Change {
-        path: path.to_string_lossy().into_owned(),
+        path: path_text(path).into_owned(),
         before: before.map(digest),
         after: after.map(digest),
         added,

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::code::{self, CodeLookup};
-use super::input::{InputFields, Names, PATH};
+use super::input::{InputFields, Names, PATH, parse_number};
 use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{
     InputError, ListTask, Read, SearchMode, SearchTask, TaskResult, ToolTask, excerpt, resolve_read,
 };
+use crate::PathKind;
 use crate::findings::Findings;
 use crate::spec::JudgeContext;
 use crate::user_rules;
@@ -22,7 +23,7 @@ pub const TO: Names = &["to", "end", "end_line", "line_end", "end_line_one_index
 const LIMIT: Names = &["limit", "lines", "count"];
 const RANGE: Names = &["range", "line_range", "view_range"];
 const GLOB: Names = &["glob", "pattern", "include", "glob_pattern", "file_pattern"];
-const QUERY: Names = &["query", "text", "pattern", "regex", "search"];
+const QUERY: Names = &["query", "text", "pattern", "regex", "search", "q"];
 const SEARCHED: Names = &["glob", "include", "files", "include_pattern", "file_pattern"];
 const MODE: Names = &["mode", "output_mode"];
 const MAX_CONTEXT: usize = 20;
@@ -57,14 +58,17 @@ pub fn read(
     findings: &mut Findings,
 ) -> TaskResult {
     let spot = resolve_read(input.text(PATH)?, context, findings)?;
-    let (from, to) = match input.get(RANGE) {
+    // One number is how many.
+    let lines = input.get(&["lines"]).filter(|lines| parse_number(lines).is_none());
+    let (from, to) = match input.get(RANGE).or(lines) {
         Some(range) => parse_range(range).ok_or_else(|| {
             InputError::from(phrases::RANGE_WRONG.with("found", range.to_string()))
         })?,
         None => (input.number(FROM)?, input.number(TO)?),
     };
     let from = from.unwrap_or(1).max(1);
-    let to = match (to, input.number(LIMIT)?) {
+    let limit = if lines.is_none() { input.number(LIMIT)? } else { None };
+    let to = match (to, limit) {
         (Some(to), _) => Some(to),
         (None, Some(limit)) => Some(from.saturating_add(limit.max(1)) - 1),
         (None, None) => None,
@@ -72,6 +76,11 @@ pub fn read(
     if to.is_some_and(|to| to < from) {
         let found = format!("{from}-{}", to.unwrap_or_default());
         return Err(phrases::RANGE_WRONG.with("found", found).into());
+    }
+    if context.policy_cx.world.kind(&spot.path) == PathKind::Folder {
+        let closed = own_folders_below(&spot.path, context);
+        let list = ListTask { spot, glob: None, depth: Some(1), all: false, closed };
+        return Ok(ToolTask::List(list));
     }
     Ok(ToolTask::Read(Read { spot, from, to }))
 }
@@ -87,6 +96,7 @@ fn parse_range(value: &Value) -> Option<(Option<usize>, Option<usize>)> {
             Some((Some(number(from)?), to))
         }
         Value::String(text) => {
+            let text = text.trim_matches(['[', ']']);
             let (from, to) = text.split_once(['-', ':', ',']).unwrap_or((text, text));
             let number = |text: &str| match text.trim() {
                 "" => Some(None),
@@ -163,7 +173,8 @@ pub fn search(
         spot,
         query,
         regex: !literal,
-        fold: input.flag(&["ignore_case", "fold", "insensitive", "case_insensitive", "-i"])?,
+        fold: input.flag(&["ignore_case", "fold", "insensitive", "case_insensitive", "-i"])?
+            || input.get(&["case_sensitive"]) == Some(&Value::Bool(false)),
         multiline: input.flag(&["multiline"])?,
         mode,
         glob: input.optional_text(SEARCHED)?.filter(|glob| !glob.is_empty()).map(str::to_owned),

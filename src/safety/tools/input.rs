@@ -210,7 +210,7 @@ impl<'a> InputFields<'a> {
 }
 
 /// A whole number from 0, also as `"12"` or `12.0`.
-fn parse_number(value: &Value) -> Option<usize> {
+pub(super) fn parse_number(value: &Value) -> Option<usize> {
     match value {
         Value::Number(number) => number
             .as_u64()

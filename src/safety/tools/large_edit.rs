@@ -30,9 +30,11 @@ pub fn edit(input: &InputFields<'_>, context: &JudgeContext<'_>, out: &mut Findi
         return change::patch(patch, input.optional_text(PATH)?, context, out);
     }
     let mut findings = Findings::default();
-    let place = resolve_path(input.text(PATH)?, FileAccess::Writes, context, &mut findings)?;
+    let of_edits = change::path_of_edits(input).filter(|_| input.get(PATH).is_none());
+    let path = of_edits.as_deref().map_or_else(|| input.text(PATH), Ok)?;
+    let place = resolve_path(path, FileAccess::Writes, context, &mut findings)?;
     if !is_large(&place.0, context) {
-        return change::edit(input, context, out);
+        return change::edit(path, input, context, out);
     }
     out.merge(&findings);
     let edits = change::parse_edits(input)?;

@@ -26,6 +26,7 @@ use avocet_core::i18n::{LocalizedText, Phrase, common, safety as words};
 use avocet_core::protocol::reply::wire_name;
 use avocet_core::protocol::{Change, Effect, PlanItem, StepAction, Tier};
 use avocet_core::text::encoding::{self, FileEncoding};
+use avocet_core::text::path_text;
 
 mod change;
 mod closest_match;
@@ -108,8 +109,8 @@ impl ResolvedPath {
         let inside = workspace.contains(&path);
         let shown = match path.strip_prefix(&workspace.workspace) {
             Ok(inner) if inner.as_os_str().is_empty() => ".".to_owned(),
-            Ok(inner) => inner.to_string_lossy().into_owned(),
-            Err(_) => path.to_string_lossy().into_owned(),
+            Ok(inner) => path_text(inner).into_owned(),
+            Err(_) => path_text(&path).into_owned(),
         };
         ResolvedPath { path, shown, inside }
     }
@@ -383,23 +384,28 @@ fn usual_names() -> String {
     names.join(", ")
 }
 
-/// What a model left empty because it fills in every field: such a field was not given.
-fn without_empty_fields<'a>(fields: &[FieldRow], input: &'a Value) -> Cow<'a, Value> {
+/// The fields as they are described, where a model gave them in another form. What it left empty because
+/// it fills in every field was not given.
+fn plain_fields<'a>(fields: &[FieldRow], input: &'a Value) -> Cow<'a, Value> {
     let Some(given) = input.as_object() else { return Cow::Borrowed(input) };
     let row = |name: &str| fields.iter().find(|row| input::is_named(name, row.names));
     let mut changed = Cow::Borrowed(input);
     for (name, value) in given {
         let Some(row) = row(name) else { continue };
+        let plain = row.kind.plain(value);
+        let value = plain.as_ref().unwrap_or(value);
         if !row.is_required && row.kind.is_empty(value) {
             if let Some(fields) = changed.to_mut().as_object_mut() {
                 fields.remove(name);
             }
         } else if let (FieldKind::Objects(inner), Some(items)) = (row.kind, value.as_array()) {
             let items: Vec<Cow<'_, Value>> =
-                items.iter().map(|item| without_empty_fields(inner, item)).collect();
-            if items.iter().any(|item| matches!(item, Cow::Owned(_))) {
+                items.iter().map(|item| plain_fields(inner, item)).collect();
+            if plain.is_some() || items.iter().any(|item| matches!(item, Cow::Owned(_))) {
                 changed.to_mut()[name] = items.into_iter().map(Cow::into_owned).collect();
             }
+        } else if let Some(plain) = plain {
+            changed.to_mut()[name] = plain;
         }
     }
     changed
@@ -440,7 +446,7 @@ fn judge_task(
         return Some(ToolTask::Fault(InputError::of_form(say)));
     };
     let mut findings = Findings::default();
-    let input = without_empty_fields(fields, input);
+    let input = plain_fields(fields, input);
     let task = match judge(&InputFields::new(name, &input), context, &mut findings) {
         Ok(task) => task,
         Err(fault) => {
@@ -497,10 +503,11 @@ fn resolve_path(
     }
     let policy_cx = context.policy_cx;
     let text = meant_path(text, context);
-    let written = paths::absolute(text, &context.cwd, &policy_cx.place.home);
+    let written = policy_cx.named_path(text, &context.cwd);
     let path = policy_cx.world.resolve(&written);
-    let class = paths::classify(text, &context.cwd, policy_cx);
-    user_rules::check_path(access, text, None, context, findings);
+    let class = paths::classify(text, &context.cwd, policy_cx)
+        .max(paths::classify_written(written.clone(), policy_cx));
+    user_rules::check_written(access, &written, None, context, findings);
     let path = ResolvedPath::new(path, policy_cx.place);
     if access == FileAccess::Writes
         && policy_cx.place.contains(&paths::normalize(&written))
@@ -508,24 +515,26 @@ fn resolve_path(
     {
         let say = words::PATH_LINK
             .with("path", excerpt(text))
-            .with("target", excerpt(&path.path.to_string_lossy()));
+            .with("target", excerpt(&path_text(&path.path)));
         findings.add("path.link", Tier::L2, say, None, &[Effect::Outside]);
     }
     Ok((path, class))
 }
 
-/// The path without what models copy with it, quotes and the `a/` of a diff, where only that one
-/// leads to a file.
+/// The path without what models write beside it, where only that one leads to a file: quotes, the `a/`
+/// of a diff, a `/` or an `@` before it, lines after it.
 fn meant_path<'a>(text: &'a str, context: &JudgeContext<'_>) -> &'a str {
     let policy_cx = context.policy_cx;
     let exists = |text: &str| {
-        let path = paths::absolute(text, &context.cwd, &policy_cx.place.home);
-        policy_cx.world.kind(&policy_cx.world.resolve(&path)) != PathKind::Missing
+        let path = policy_cx.world.resolve(&policy_cx.named_path(text, &context.cwd));
+        !text.is_empty() && policy_cx.world.kind(&path) != PathKind::Missing
     };
-    let bare = text.trim().trim_matches(['`', '"', '\'']);
-    let bare = bare.strip_prefix("file://").unwrap_or(bare);
-    let of_diff = ["a/", "b/"].iter().find_map(|prefix| bare.strip_prefix(prefix));
-    let mut others = [Some(bare), of_diff].into_iter().flatten();
+    let bare = text.trim().trim_matches(['`', '"', '\'']).trim_start_matches("file://");
+    let inner = ["a/", "b/", "/", "@"].iter().find_map(|prefix| bare.strip_prefix(prefix));
+    let is_lines = |lines: &str| lines.bytes().all(|byte| b"L0123456789-".contains(&byte));
+    let ends = [':', '#'].iter().filter_map(|sign| bare.rsplit_once(*sign));
+    let without_lines = ends.filter(|(_, lines)| is_lines(lines)).map(|(path, _)| path);
+    let mut others = [Some(bare), inner].into_iter().flatten().chain(without_lines);
     if exists(text) { text } else { others.find(|other| exists(other)).unwrap_or(text) }
 }
 

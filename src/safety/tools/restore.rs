@@ -17,6 +17,7 @@ use crate::spec::JudgeContext;
 use crate::{FileKind, Judgement, Launch, PathKind, PolicyContext, command, paths};
 use avocet_core::i18n::{LocalizedText, safety as phrases};
 use avocet_core::protocol::{Effect, Requires, Step, StepAction, Tier};
+use avocet_core::text::{path_of_text, path_text};
 
 /// A file of this size was never changed by us, in bytes.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -58,7 +59,7 @@ pub fn plan(restores: Vec<Restore>, policy_cx: PolicyContext<'_>) -> RestorePlan
     let cwd = policy_cx.world.resolve(&policy_cx.place.cwd);
     let context = command::judge_context(policy_cx, cwd);
     let deleted = restores.iter().filter(|it| it.before.is_none());
-    let gone: BTreeSet<PathBuf> = deleted.map(|it| PathBuf::from(&it.path)).collect();
+    let gone: BTreeSet<PathBuf> = deleted.map(|it| path_of_text(&it.path)).collect();
     let mut plan = RestorePlan::default();
     for restore in restores {
         let now = check(&restore, &BTreeSet::new(), &context);
@@ -113,7 +114,7 @@ fn restore_task(
         findings.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     } else {
         let class = paths::classify_place(&spot.path, context.policy_cx)
-            .max(paths::classify_place(Path::new(&restore.path), context.policy_cx));
+            .max(paths::classify_place(&path_of_text(&restore.path), context.policy_cx));
         add_write_findings(&spot, class, context, findings);
     }
     if now.as_deref().map(digest) != restore.after && now != restore.before {
@@ -176,7 +177,7 @@ fn check(
 /// change was recorded, so one that is there now leads to other files.
 fn locate(path: &str, context: &JudgeContext<'_>) -> Result<ResolvedPath, InputError> {
     let policy_cx = context.policy_cx;
-    let written = Path::new(path);
+    let written = path_of_text(path);
 
     let (Some(folder), Some(name)) = (written.parent(), written.file_name()) else {
         return Err(phrases::TOOL_NO_FILE.with("path", excerpt(path)).into());
@@ -185,7 +186,7 @@ fn locate(path: &str, context: &JudgeContext<'_>) -> Result<ResolvedPath, InputE
         return Err(LocalizedText::from(phrases::PATH_NUL).into());
     }
     let real = policy_cx.world.resolve(folder);
-    if real != folder && policy_cx.place.contains(written) {
+    if real != folder && policy_cx.place.contains(&written) {
         return Err(in_the_way(folder, context).into());
     }
     Ok(ResolvedPath::new(real.join(name), policy_cx.place))
@@ -210,7 +211,7 @@ fn check_folders(
 
 fn in_the_way(path: &Path, context: &JudgeContext<'_>) -> LocalizedText {
     let shown = path.strip_prefix(&context.policy_cx.place.workspace).unwrap_or(path);
-    phrases::RESTORE_IN_THE_WAY.with("path", excerpt(&shown.to_string_lossy()))
+    phrases::RESTORE_IN_THE_WAY.with("path", excerpt(&path_text(shown)))
 }
 
 /// Whether nothing but empty folders is left in a folder then.

@@ -94,6 +94,40 @@ impl FieldKind {
         }
     }
 
+    /// The value that is meant by one of another form: one text in a list, a list or an object as
+    /// text, a flag as a word or a number.
+    pub fn plain(self, value: &Value) -> Option<Value> {
+        let parsed = |text: &String| {
+            let value = serde_json::from_str::<Value>(text).ok();
+            value.filter(|value| value.is_object() || value.is_array())
+        };
+        match (self, value) {
+            (FieldKind::Text | FieldKind::OneOf(_), Value::Array(list)) => match list.as_slice() {
+                [one @ Value::String(_)] => Some(one.clone()),
+                _ => None,
+            },
+            (FieldKind::Flag, Value::Number(_) | Value::String(_)) => {
+                match value.to_string().trim_matches('"').to_lowercase().as_str() {
+                    "1" | "yes" | "on" | "true" => Some(json!(true)),
+                    "0" | "no" | "off" | "false" => Some(json!(false)),
+                    _ => None,
+                }
+            }
+            (FieldKind::Objects(_), Value::String(text)) => {
+                let list = parsed(text)?;
+                Some(if list.is_array() { list } else { json!([list]) })
+            }
+            (FieldKind::Objects(_), Value::Array(list)) if list.iter().any(Value::is_string) => {
+                let item = |item: &Value| match item {
+                    Value::String(text) => parsed(text).unwrap_or_else(|| item.clone()),
+                    _ => item.clone(),
+                };
+                Some(list.iter().map(item).collect())
+            }
+            _ => None,
+        }
+    }
+
     fn example(self, name: &str) -> Value {
         let word = name.to_uppercase();
         match self {

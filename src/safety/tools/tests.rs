@@ -280,6 +280,12 @@ fn small_models_may_name_fields_their_own_way() {
         json!({"path": "a", "edits": {"old": "two", "new": "2"}, "all": "false"}),
         json!({"filePath": "a", "oldString": "two", "newString": "2", "replaceAll": false}),
         json!({"target_file": "a", "OldText": "two", "new-text": "2"}),
+        json!({"path": ["a"], "edits": "{\"old\":\"two\",\"new\":\"2\"}"}),
+        json!({"path": "a", "edits": ["{\"old\":\"two\",\"new\":\"2\"}"]}),
+        json!({"path": "a", "edits": [{"old": "two", "new": "2", "all": 0}]}),
+        json!({"path": "a", "edits": [], "old": "two", "new": "2"}),
+        json!({"edits": [{"path": "a", "old": "two", "new": "2"}]}),
+        json!({"path": "@a", "old": "two", "new": "2"}),
         json!({"path": "a", "diff": "<<<<<<< SEARCH\n:start_line:2\n-------\ntwo\n=======\n2\n>>>>>>> REPLACE"}),
     ] {
         let verdict = table.assess("file.edit", input.clone());
@@ -288,6 +294,11 @@ fn small_models_may_name_fields_their_own_way() {
     for (input, from, to) in [
         (json!({"path": "a", "range": "2-5"}), 2, Some(5)),
         (json!({"path": "a", "range": [2, 5]}), 2, Some(5)),
+        (json!({"path": "a", "view_range": "[2, 5]"}), 2, Some(5)),
+        (json!({"path": "a", "lines": "2-5"}), 2, Some(5)),
+        (json!({"path": "a", "from": 2, "lines": 4}), 2, Some(5)),
+        (json!({"path": "a:2-5"}), 1, None),
+        (json!({"path": "/a"}), 1, None),
         (json!({"path": "a", "start_line": "2", "end_line": 5.0}), 2, Some(5)),
         (json!({"path": "a", "offset": 2, "limit": 4}), 2, Some(5)),
         (json!({"absolute_path": "a", "offset": 2, "limit": 4}), 2, Some(5)),
@@ -323,6 +334,17 @@ fn what_other_agents_ask_for_by_other_fields_is_not_left_out() {
     let verdict = table.assess("file.search", json!({ "query": "x", "include_pattern": "*.py" }));
     let Some(ToolTask::Search(search)) = &verdict.judgement().task else { panic!("searches") };
     assert_eq!(search.glob.as_deref(), Some("*.py"));
+    let input =
+        json!({ "q": ["x"], "glob": ["*.py"], "case_sensitive": false, "multiline": "yes" });
+    let verdict = table.assess("file.search", input);
+    let Some(ToolTask::Search(search)) = &verdict.judgement().task else { panic!("searches") };
+    assert_eq!((search.query.as_str(), search.glob.as_deref()), ("x", Some("*.py")));
+    assert!(search.fold && search.multiline);
+    let verdict = table.assess("file.read", json!({ "path": "." }));
+    assert!(matches!(&verdict.judgement().task, Some(ToolTask::List(_))), "{verdict:?}");
+    let two = json!({ "edits": [{ "path": "a", "old": "1", "new": "2" }, { "path": "b", "old": "1", "new": "2" }] });
+    let verdict = table.assess("file.edit", two);
+    assert!(matches!(&verdict.judgement().task, Some(ToolTask::Fault(_))), "{verdict:?}");
     let questions =
         json!({ "questions": [{ "question": "Which?", "options": [{ "label": "A" }] }] });
     let verdict = table.assess("ask", questions);

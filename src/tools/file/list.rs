@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{FileToolResult, cancelled, reason};
 use avocet_core::i18n::{LocalizedText, tools as phrases};
 use avocet_core::protocol::ParsedOutput;
+use avocet_core::text::path_text;
 use avocet_safety::tools::ListTask;
 
 /// Names that are given, and that are counted.
@@ -55,7 +56,7 @@ pub fn run(list: &ListTask, cancel: &CancellationToken) -> FileToolResult {
         }
         let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let link = entry.path_is_symlink();
-        let name = inner.to_string_lossy();
+        let name = path_text(inner);
         if total > NAMES || out.len() + name.len() > BYTES {
             cut = true;
             continue;

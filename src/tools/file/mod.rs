@@ -19,6 +19,7 @@ use super::read_tracker::ReadTracker;
 use super::{RunControl, Tool, ToolSpec};
 use avocet_core::i18n::{LocalizedText, common, tools as phrases};
 use avocet_core::protocol::{Change, Image, Observation, Outcome, ParsedOutput};
+use avocet_core::text::path_text;
 use avocet_safety::tools::InputError;
 use avocet_safety::{ClearedStep, Judgement, ToolTask};
 
@@ -223,12 +224,14 @@ fn similar_names(shown: &str, path: &Path) -> LocalizedText {
     let stem = name.split('.').next().unwrap_or_default().to_owned();
     let mut near: Vec<String> = entries
         .take(LOOKED_AT)
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter_map(|entry| Some(entry.ok()?.file_name()))
         .filter(|other| {
+            let other = other.to_string_lossy();
             let lower = other.to_lowercase();
             let like = is_similar(&lower, &name);
             like || (!stem.is_empty() && lower.split('.').next() == Some(&stem))
         })
+        .map(|other| path_text(Path::new(&other)).into_owned())
         .collect();
     near.sort_unstable();
     near.truncate(3);

@@ -17,7 +17,7 @@ use super::{FileToolResult, cancelled, head, reason};
 use avocet_core::i18n::safety::NOTES;
 use avocet_core::i18n::{LocalizedText, tools as phrases};
 use avocet_core::protocol::ParsedOutput;
-use avocet_core::text::encoding;
+use avocet_core::text::{encoding, path_text};
 use avocet_safety::is_sensitive_name;
 use avocet_safety::tools::{SearchMode, SearchTask};
 
@@ -76,8 +76,8 @@ pub fn run(search: &SearchTask, cancel: &CancellationToken) -> FileToolResult {
             continue;
         }
         let shown = match spot.shown.as_str() {
-            "." => inner.to_string_lossy().into_owned(),
-            folder => format!("{folder}/{}", inner.to_string_lossy()),
+            "." => path_text(inner).into_owned(),
+            folder => format!("{folder}/{}", path_text(inner)),
         };
         results.search_file(entry.path(), &shown, &expression, &mut searcher);
         if results.total >= COUNTED {

@@ -15,6 +15,8 @@ use crate::i18n::{LocalizedText, common, protocol as phrases};
 use crate::text;
 
 const EXEC: &str = "exec";
+/// What only a shell could do.
+const SHELL_SIGNS: &[char] = &['|', '>', '<', ';', '&', '`', '$'];
 /// The tool that starts a program in the background.
 const JOB_START: &str = "job.start";
 /// The tool that calls one of an MCP server by its name.
@@ -95,19 +97,34 @@ fn proposal(reader: &ObjectReader<'_>) -> Result<Proposal, LocalizedText> {
 /// Other agents give a line, or a program and its arguments in one list, under the name of a command.
 fn program_step(reader: &ObjectReader<'_>) -> Result<NativeStep, LocalizedText> {
     let command = || COMMAND.iter().find_map(|name| Some((*name, reader.optional(name)?)));
-    let work = match (reader.optional("program"), command()) {
-        (None, Some((_, Value::String(line)))) => run_line(line),
-        (None, Some((name, Value::Array(_)))) => {
-            let mut words = reader.texts(name)?.into_iter();
-            let Some(program) = words.next() else {
-                return Err(phrases::EMPTY.with("field", reader.field(name)));
-            };
-            StepAction::Exec { program, args: words.collect() }
+    let program = reader.optional("program").map(|value| ("program", value));
+    let args = args(reader)?;
+    let work = match program.or_else(command) {
+        Some((name, Value::Array(_))) => match reader.texts(name)?.as_slice() {
+            [line] if line.contains(char::is_whitespace) => run_line(line),
+            [program, first @ ..] => {
+                StepAction::Exec { program: program.clone(), args: [first, &args].concat() }
+            }
+            [] => return Err(phrases::EMPTY.with("field", reader.field(name))),
+        },
+        Some((name, Value::String(text))) if text.trim().is_empty() => {
+            return Err(phrases::EMPTY.with("field", reader.field(name)));
         }
-        (None, Some((name, other))) => {
+        Some((name, Value::String(line))) if name != "program" && args.is_empty() => run_line(line),
+        // The field of the program may have its first arguments too.
+        Some((_, Value::String(text))) => {
+            let is_line = text.contains(char::is_whitespace) && !args.is_empty();
+            match words(text).filter(|_| is_line).as_deref() {
+                Some([program, first @ ..]) => {
+                    StepAction::Exec { program: program.clone(), args: [first, &args].concat() }
+                }
+                _ => StepAction::Exec { program: text.clone(), args },
+            }
+        }
+        Some((name, other)) => {
             return Err(wrong_type(&reader.field(name), common::A_STRING, other));
         }
-        _ => exec(reader, reader.text("program")?)?,
+        None => return Err(phrases::MISSING.with("field", reader.field("program"))),
     };
     let cwd = FOLDER.iter().find(|name| reader.optional(name).is_some());
     let cwd = cwd.map(|name| reader.text(name)).transpose()?.filter(|cwd| !cwd.is_empty());
@@ -118,7 +135,9 @@ fn program_step(reader: &ObjectReader<'_>) -> Result<NativeStep, LocalizedText> 
     Ok(as_patch(NativeStep { work, cwd, requires }))
 }
 
-const COMMAND: &[&str] = &["command", "cmd", "line", "commands", "CommandLine"];
+const COMMAND: &[&str] =
+    &["command", "cmd", "line", "commands", "CommandLine", "script", "code", "input"];
+const ARGS: &[&str] = &["args", "arguments", "argv"];
 const FOLDER: &[&str] = &["cwd", "workdir", "working_directory", "dir_path", "directory", "Cwd"];
 const BACKGROUND: &[&str] = &["background", "run_in_background", "is_background"];
 
@@ -148,15 +167,22 @@ fn as_patch(step: NativeStep) -> NativeStep {
     }
 }
 
-fn exec(reader: &ObjectReader<'_>, program: String) -> Result<StepAction, LocalizedText> {
-    if program.trim().is_empty() {
-        return Err(phrases::EMPTY.with("field", reader.field("program")));
-    }
-    Ok(StepAction::Exec { program, args: reader.texts("args")? })
+/// The arguments of a program: a list, or a line with no signs of a shell.
+fn args(reader: &ObjectReader<'_>) -> Result<Vec<String>, LocalizedText> {
+    let name = ARGS.iter().find(|name| reader.optional(name).is_some()).unwrap_or(&"args");
+    let line = reader.optional(name).and_then(Value::as_str);
+    let line = line.filter(|line| !line.trim_start().starts_with(['[', '{']));
+    line.and_then(words).map_or_else(|| reader.texts(name), Ok)
+}
+
+/// The words of a line that needs no shell.
+pub(super) fn words(line: &str) -> Option<Vec<String>> {
+    shlex::split(line).filter(|_| !line.contains(SHELL_SIGNS))
 }
 
 /// A call in the wire format's own way: the arguments are the tool's input.
 pub(super) fn call(name: &str, input: &Object) -> Result<NativeStep, LocalizedText> {
+    let input = wrapped_input(name, input).unwrap_or(input);
     let is_empty =
         |args: &Value| args.is_null() || is_unsaid(args) || *args == Value::Array(Vec::new());
     let program = input.get("program").and_then(Value::as_str).unwrap_or_default().trim();
@@ -169,6 +195,20 @@ pub(super) fn call(name: &str, input: &Object) -> Result<NativeStep, LocalizedTe
         return read_tool(&ObjectReader { object: &input, path: name }, name);
     }
     read_tool(&ObjectReader { object: input, path: name }, name)
+}
+
+/// The arguments that a model puts into a field of their own: `{"arguments": {…}}`, as if the call were
+/// an object with its name. A tool of an MCP server may have such a field.
+fn wrapped_input<'a>(name: &str, input: &'a Object) -> Option<&'a Object> {
+    const WRAPPERS: [&str; 4] = ["arguments", "parameters", "input", "args"];
+    const NAMES: [&str; 5] = ["name", "tool", "tool_name", "function", "type"];
+    let (wrapper, inner) =
+        WRAPPERS.iter().find_map(|key| Some((key, input.get(*key)?.as_object()?)))?;
+    let is_name = |(key, value): (&String, &Value)| {
+        let names = |text: &str| tool_name(text) == name || text == "function";
+        key == wrapper || NAMES.contains(&key.as_str()) && value.as_str().is_some_and(names)
+    };
+    (!name.starts_with("mcp.") && input.iter().all(is_name)).then_some(inner)
 }
 
 /// `exec` as a tool name becomes the step it means, so that it is judged as one, and a line one

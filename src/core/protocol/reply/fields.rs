@@ -59,6 +59,8 @@ impl<'a> ObjectReader<'a> {
         match self.optional(name).filter(|value| !is_unsaid(value)) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
+            Some(Value::String(text)) if text.eq_ignore_ascii_case("true") => Ok(true),
+            Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => Ok(false),
             Some(other) => Err(wrong_type(&self.field(name), common::A_BOOLEAN, other)),
         }
     }

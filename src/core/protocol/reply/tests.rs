@@ -130,6 +130,76 @@ fn a_line_of_another_agent_is_read_by_bash() {
     assert!(commands[0].requires.background);
 }
 
+/// The step of a call with these arguments.
+fn step(name: &str, arguments: &str) -> Option<StepAction> {
+    let (id, name) = ("1".into(), name.into());
+    let call = ToolCall { id, name, arguments: arguments.into(), opaque: None };
+    read_call(&call).ok().map(|step| step.work)
+}
+
+#[test]
+fn no_argument_of_a_program_is_lost_whatever_form_it_has() {
+    for (expected, written) in [
+        ("cat a", r#"{"command":"cat","args":["a"]}"#),
+        ("cat a", r#"{"cmd":"cat","arguments":["a"]}"#),
+        ("cat a", r#"{"program":"cat","args":"a"}"#),
+        ("cat a", r#"{"program":["cat","a"]}"#),
+        ("cat a", r#"{"program":["cat"],"args":["a"]}"#),
+        ("cat a", r#"{"program":" cat ","args":["a"]}"#),
+        ("cat a", r#"{"program":"cat","args":["a"],"background":"false"}"#),
+        ("cat a", r#"{"arguments":{"program":"cat","args":["a"]}}"#),
+        ("cat a", r#"{"name":"exec","arguments":{"program":"cat","args":["a"]}}"#),
+        ("git log -5", r#"{"command":"git log","args":["-5"]}"#),
+        ("sh -c 'cat a'", r#"{"program":"sh -c","args":["cat a"]}"#),
+        ("sh -c 'cat a'", r#"{"program":"sh","args":"-c 'cat a'"}"#),
+        ("bash -lc 'cat a'", r#"{"command":["cat a"]}"#),
+        ("bash -lc 'cat a'", r#"{"script":"cat a"}"#),
+    ] {
+        let step = step("exec", written).expect(written);
+        assert_eq!(step.command_line(), expected, "{written}");
+    }
+    for written in [
+        r#"{"command":""}"#,
+        r#"{"program":"cat","args":"a | wc"}"#,
+        r#"{"program":"cat","args":"['a']"}"#,
+        r#"{"program":"cat","args":[["a"]]}"#,
+        r#"{"program":"cat","args":{"0":"a"}}"#,
+    ] {
+        assert_eq!(step("exec", written), None, "{written}");
+    }
+    let backslash = step("exec", r#"{"program":"a\\b","args":["c"]}"#);
+    assert_eq!(backslash, Some(StepAction::exec("a\\b", &["c"])));
+    let of_server = step("mcp__x__y", r#"{"arguments":{"a":1}}"#);
+    let input = json!({ "arguments": { "a": 1 } });
+    assert_eq!(of_server, Some(StepAction::Tool { name: "mcp.x.y".into(), input }));
+}
+
+#[test]
+fn arguments_with_marks_around_them_are_one_object() {
+    let meant = |arguments: &str| object_arguments(arguments, Some("path"));
+    for arguments in [
+        "```json\n{\"path\":\"a\"}\n```",
+        "{\"path\":\"a\"}\n</tool_call>",
+        r#"{"path":"a"}{"path":"a"}"#,
+        r#""{\"path\":\"a\"}""#,
+        r#""\"{\\\"path\\\":\\\"a\\\"}\"""#,
+        r#""a""#,
+    ] {
+        assert_eq!(meant(arguments).as_deref(), Some(r#"{"path":"a"}"#), "{arguments}");
+    }
+    for arguments in [
+        r#"{"path":"a"}{"path":"b"}"#,
+        r#"{"path":"a"} and so on"#,
+        r#"{"path":"a"}{"path":"#,
+        r#"{"path":"a""#,
+        "{'path':'a'}",
+        "a",
+    ] {
+        assert_eq!(meant(arguments), None, "{arguments}");
+    }
+    assert_eq!(object_arguments("[1]", None), None);
+}
+
 #[test]
 fn a_number_among_arguments_is_one() {
     let arguments = r#"{"program":"head","args":["-n",3]}"#.to_owned();

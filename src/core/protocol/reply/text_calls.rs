@@ -22,6 +22,10 @@ const FORMS: &[Form] = &[
     ("<tool_call>", "</tool_call>", tagged),
     ("<function=", "</function>", function_tag),
     ("<invoke name=", "</invoke>", invoke_tag),
+    ("<function name=", "</function>", invoke_tag),
+    ("<tool_call name=", "</tool_call>", invoke_tag),
+    ("<tool name=", "</tool>", invoke_tag),
+    ("[TOOL_REQUEST]", "[END_TOOL_REQUEST]", json_calls),
     ("[TOOL_CALLS]", "", marked),
     ("<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", separated),
     ("<|tool_call_begin|>", "<|tool_call_end|>", separated),
@@ -31,7 +35,7 @@ const FORMS: &[Form] = &[
 ];
 
 /// What some models put before the names of the tags.
-const NAMESPACES: &[&str] = &["｜DSML｜", "steptml:"];
+const NAMESPACES: &[&str] = &["｜DSML｜", "steptml:", "antml:"];
 
 /// Blocks that hold calls only if nothing else is in the text.
 const FENCES: &[&str] = &["```json", "```tool_call", "```tool_code", "```"];
@@ -55,6 +59,7 @@ pub fn text_calls(text: &str) -> Option<TextCalls> {
     let text = plain.as_str();
     let found = bare(text).or_else(|| written_form(text)).or_else(|| react::calls(text));
     let found = found.or_else(|| markup::calls(text)).or_else(|| calls_between_tags(text));
+    let found = found.or_else(|| announced(text));
     let (words, calls, behind) = found?;
     let written = text.get(..text.len() - behind.len())?;
     let written = written
@@ -143,7 +148,7 @@ fn bare(text: &str) -> Option<Found<'_>> {
             (json_calls(inner).or_else(|| python(inner)), behind)
         }
         Some((_, inner, behind)) => (json_calls(inner), behind),
-        None => match json_calls(text).or_else(|| python_list(text)) {
+        None => match json_calls(text).or_else(|| python_list(text)).or_else(|| python(text)) {
             Some(calls) => (Some(calls), ""),
             None => {
                 let (whole, behind) = text.split_at_checked(text.rfind(['}', ']'])? + 1)?;
@@ -153,6 +158,15 @@ fn bare(text: &str) -> Option<Found<'_>> {
     };
     let is_end = behind.trim().is_empty() || goes_on(behind);
     calls.filter(|_| is_end).map(|calls| (String::new(), calls, behind))
+}
+
+/// A block after words that say what comes next.
+fn announced(text: &str) -> Option<Found<'_>> {
+    let (words, block) = text.split_at_checked(text.find("\n```json")?)?;
+    let last = words.trim_end().rfind("\n\n").map_or(0, |at| at + 1);
+    let is_plan = goes_on(&format!("\n{}", words.get(last..)?.trim()));
+    let (_, calls, behind) = bare(block.trim_start()).filter(|_| is_plan)?;
+    Some((words.trim().to_owned(), calls, behind))
 }
 
 /// JSON, a function's tag, or a name with keys and values in tags.
@@ -190,11 +204,22 @@ fn function_tag(body: &str) -> Option<Vec<TextCall>> {
     named(name, parameters(rest, "<parameter=", ">")?)
 }
 
-/// `"NAME">` and `<parameter name="KEY">VALUE</parameter>`.
+/// `"NAME">` and `<parameter name="KEY">VALUE</parameter>`, `<KEY>VALUE</KEY>`, or an object in JSON.
 fn invoke_tag(body: &str) -> Option<Vec<TextCall>> {
     let (name, rest) = body.split_once('>')?;
     let name = name.trim_start_matches('"').split('"').next()?;
-    named(name, parameters(rest, "<parameter name=\"", "\"")?)
+    let rest = rest.trim();
+    let arguments = if rest.starts_with('{') {
+        serde_json::from_str(rest).ok()
+    } else if rest.starts_with("<param ") {
+        let rest = rest.replace("<param ", "<parameter ").replace("</param>", "</parameter>");
+        parameters(&rest, "<parameter name=\"", "\"")
+    } else if rest.contains("<parameter ") {
+        parameters(rest, "<parameter name=\"", "\"")
+    } else {
+        markup::fields(rest)
+    };
+    named(name, arguments?)
 }
 
 fn parameters(body: &str, open: &str, end_of_key: &str) -> Option<Object> {
@@ -305,12 +330,31 @@ mod tests {
             format!("```json\n{JSON}\n```\nThis will list the files."),
             format!("{JSON}\nLet me see what it gives."),
         ];
-        for text in texts {
-            let (words, calls) = read(&text).expect(&text);
-            let (name, input) = calls.first().expect("a call");
-            assert_eq!((calls.len(), words.as_str(), input.as_str()), (1, "", INPUT), "{text}");
-            assert_eq!(super::super::tool_name(name), "exec", "{text}");
-        }
+        texts.iter().for_each(|text| assert_is_one_call(text));
+    }
+
+    /// That a text is this one call of `exec`.
+    fn assert_is_one_call(text: &str) {
+        let (words, calls) = read(text).expect(text);
+        let (name, input) = calls.first().expect("a call");
+        assert_eq!((calls.len(), words.as_str(), input.as_str()), (1, "", INPUT), "{text}");
+        assert_eq!(super::super::tool_name(name), "exec", "{text}");
+    }
+
+    #[test]
+    fn a_call_may_have_its_name_in_an_attribute_or_no_marks() {
+        let texts = [
+            "exec(program=\"ls\", args=['-l'])".to_owned(),
+            "<|python_tag|>exec.call(program=\"ls\", args=['-l'])".to_owned(),
+            format!("[TOOL_REQUEST]{JSON}[END_TOOL_REQUEST]"),
+            format!("<function name=\"exec\">{INPUT}</function>"),
+            format!("<tool_call name=\"exec\">{INPUT}</tool_call>"),
+            "<function name=\"exec\"><param name=\"program\">ls</param><param name=\"args\">[\"-l\"]</param></function>".to_owned(),
+            "<tool name=\"exec\"><program>ls</program><args>[\"-l\"]</args></tool>".to_owned(),
+            format!("{{\"tool_calls\":[{{\"id\":\"1\",\"type\":\"function\",\"function\":{JSON}}}]}}"),
+            format!("{{\"tool_name\":\"exec\",\"tool_input\":{INPUT}}}"),
+        ];
+        texts.iter().for_each(|text| assert_is_one_call(text));
     }
 
     #[test]
@@ -369,6 +413,9 @@ mod tests {
             format!("I will look.\n<tool_call>{JSON}</tool_call>\n<tool_call>{JSON}</tool_call>");
         let TextCalls { words, calls, .. } = text_calls(&text).expect("calls");
         assert_eq!((words.as_str(), calls.len()), ("I will look.", 2));
+        let text = format!("There is more.\n\nLet me look:\n```json\n{JSON}\n```");
+        let TextCalls { words, calls, .. } = text_calls(&text).expect("calls");
+        assert_eq!((words.as_str(), calls.len()), ("There is more.\n\nLet me look:", 1));
         for text in [
             format!("{JSON}; {JSON}"),
             format!("{JSON}\n{JSON}"),

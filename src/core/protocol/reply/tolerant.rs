@@ -16,8 +16,6 @@ const CHATS: &[&str] =
 const LISTS: &[&str] = &["commands", "steps", "tool_calls", "calls", "actions"];
 const PROGRAMS: &[&str] = &["program", "command", "cmd"];
 const INPUTS: &[&str] = &["input", "arguments", "parameters", "args"];
-/// What only a shell could do. No shell runs it, so it cannot be a step.
-const SHELL_SIGNS: &[char] = &['|', '>', '<', ';', '&', '`', '$'];
 
 /// The reply that an object means, although it is none of the protocol.
 pub(super) fn reply(object: &Object) -> Option<Reply> {
@@ -132,10 +130,9 @@ fn action(object: &Object) -> Option<StepAction> {
 
 /// A program with a list of arguments, or with all of them in one line.
 fn exec(program: &str, args: Option<&Value>) -> Option<StepAction> {
-    let line = |text: &str| shlex::split(text).filter(|_| !text.contains(SHELL_SIGNS));
     let mut words = match args {
-        None | Some(Value::Null) => line(program)?,
-        Some(Value::Array(list)) if list.is_empty() => line(program)?,
+        None | Some(Value::Null) => decode::words(program)?,
+        Some(Value::Array(list)) if list.is_empty() => decode::words(program)?,
         Some(_) => vec![program.to_owned()],
     };
     match args {
@@ -148,7 +145,7 @@ fn exec(program: &str, args: Option<&Value>) -> Option<StepAction> {
                 });
             }
         }
-        Some(Value::String(text)) => words.extend(line(text)?),
+        Some(Value::String(text)) => words.extend(decode::words(text)?),
         _ => {}
     }
     let mut words = words.into_iter();

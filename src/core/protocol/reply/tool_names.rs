@@ -27,7 +27,7 @@ const OTHERS: &[(&str, &[&str])] = &[
         "executebash", "executecommand", "runcommand", "runterminalcmd", "runinterminal",
         "shellcommand", "terminal", "containerexec", "unifiedexec", "executeshell", "runbash",
         "runterminalcommand", "runinterminalcmd", "executeshellcommand", "bashcommand", "run",
-        "execute", "runshell", "execshell", "shellexec", "bashtool", "shelltool", "terminaltool",
+        "execute", "runshell", "execshell", "shellexec",
         "runcommandinterminal", "executebashcommand", "executecommandline", "commandline",
         "executeterminalcommand", "runbashcommand", "developershell", "systemrun",
     ]),
@@ -51,7 +51,7 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("file.read", &[
         "fileread", "read", "readfile", "view", "viewfile", "viewimage", "cat", "openfile",
         "notebookread", "viewlinerange", "fsread", "filereader", "readtextfile", "readmediafile",
-        "getfilecontents", "getfilecontent", "viewcode", "viewsource", "readfilecontent",
+        "getfilecontents", "catfile", "getfilecontent", "viewcode", "viewsource", "readfilecontent",
         "readfilelines", "showfile", "openfileread", "readnotebook", "displayfile", "readimage",
     ]),
     (READ_MANY, &[
@@ -63,12 +63,12 @@ const OTHERS: &[(&str, &[&str])] = &[
         "strreplaceeditor", "texteditor", "replace", "replaceinfile", "multiedit", "searchreplace",
         "applypatch", "applydiff", "patch", "searchandreplace", "replacestring", "replacestringinfile",
         "editblock", "multireplacestringinfile", "multiedits", "updatefile", "modifyfile",
-        "patchfile", "smartedit", "edittool", "strreplacetool", "replacefilecontent",
-        "multireplacefilecontent", "editfiletool", "applyedit", "searchreplacefile", "editfiles",
+        "patchfile", "smartedit", "replacefilecontent",
+        "multireplacefilecontent", "applyedit", "searchreplacefile", "editfiles",
     ]),
     ("file.write", &[
         "filewrite", "write", "writefile", "createfile", "create", "writetofile", "savefile",
-        "fswrite", "newfile", "createnewfile", "writetool", "overwritefile", "putfile", "addfile",
+        "fswrite", "newfile", "createnewfile", "overwritefile", "putfile", "addfile",
     ]),
     (DELETE, &[
         "deletefile", "removefile", "filedelete", "fsdelete", "unlinkfile", "rmfile", "deletefiles",
@@ -80,13 +80,13 @@ const OTHERS: &[(&str, &[&str])] = &[
     ]),
     ("file.search", &[
         "filesearch", "grep", "search", "rg", "ripgrep", "searchfiles", "searchfilecontent",
-        "grepsearch", "codesearch", "grepfiles", "searchtext", "searchcode", "greptool",
+        "grepsearch", "codesearch", "grepfiles", "searchtext", "searchcode",
         "findinfiles", "searchinfiles", "textsearch", "regexsearch", "searchfilecontents",
         "searchproject", "searchinfile", "findtext", "searchforpattern", "searchdir", "greprepo",
     ]),
     ("file.list", &[
         "filelist", "glob", "ls", "list", "listfiles", "listdirectory", "listdir", "findfiles",
-        "globfilesearch", "findpath", "globtool", "printtree", "listdirectorycontents",
+        "globfilesearch", "findpath", "printtree", "listdirectorycontents",
         "findbyname", "findfile", "directorytree", "listfolder", "viewdirectory", "tree", "fslist",
         "globfiles", "globsearch", "readdir", "readdirectory", "getdirectorytree", "listpath",
         "viewfolder", "findfilesbyname", "filetree",
@@ -127,7 +127,7 @@ const OTHERS: &[(&str, &[&str])] = &[
         "completetask", "submitanswer", "submitfinalanswer", "finishtask", "done", "markcomplete",
     ]),
     (THOUGHT, &[
-        "think", "thinking", "thought", "sequentialthinking", "reflect", "thinktool", "scratchpad",
+        "think", "thinking", "thought", "sequentialthinking", "reflect", "scratchpad",
         "reasoning",
     ]),
 ];
@@ -146,6 +146,9 @@ const PREFIXES: &[&str] = &[
     "default.",
     "developer__",
     "functions/",
+    "tools/",
+    "filesystem__",
+    "filesystem.",
 ];
 
 /// What may precede the dot of a tool's name.
@@ -189,8 +192,10 @@ pub fn tool_name(called: &str) -> String {
     }
     let bare: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
     let bare = bare.to_lowercase();
-    if let Some((tool, _)) = OTHERS.iter().find(|(_, names)| names.contains(&bare.as_str())) {
-        return (*tool).to_owned();
+    let other =
+        |bare: &str| OTHERS.iter().find(|(_, names)| names.contains(&bare)).map(|(tool, _)| *tool);
+    if let Some(tool) = other(&bare).or_else(|| other(bare.strip_suffix("tool")?)) {
+        return tool.to_owned();
     }
     match name.split_once('_') {
         Some((family, rest)) if FAMILIES.contains(&family) => format!("{family}.{rest}"),
@@ -242,7 +247,7 @@ pub fn call_answer(call: &ToolCall) -> Option<String> {
 
 fn without_prefix(called: &str) -> &str {
     // Marks of a chat template that a server left in the name.
-    let called = called.trim();
+    let called = called.rsplit_once("to=").map_or(called, |(_, name)| name).trim();
     let called = called.split_once("<|").map_or(called, |(name, _)| name).trim();
     // The number that some models give each of their calls.
     let is_number = |end: &&(&str, &str)| end.1.chars().all(|c| c.is_ascii_digit());
@@ -288,6 +293,11 @@ mod tests {
             ("mcp__avocet__Read", "file.read"),
             ("exec<|channel|>commentary", "exec"),
             ("functions.exec:0", "exec"),
+            ("assistant<|channel|>analysis to=functions.exec", "exec"),
+            ("tools/file_read", "file.read"),
+            ("file_read_tool", "file.read"),
+            ("BashTool", LINE),
+            ("filesystem__read_file", "file.read"),
             ("developer__shell", LINE),
             ("grep_files", "file.search"),
             ("glob_file_search", "file.list"),

@@ -256,7 +256,7 @@ impl Turn {
 fn mend_arguments(block: &mut ContentBlock) {
     let ContentBlock::ToolCall(call) = block else { return };
     let field = safety::tools::sole_field(&tool_name(&call.name));
-    if let Some(meant) = field.and_then(|field| object_arguments(&call.arguments, field)) {
+    if let Some(meant) = object_arguments(&call.arguments, field) {
         call.arguments = meant;
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn named_call(body: &str) -> Option<Vec<TextCall>> {
     Some(vec![TextCall { name: name.to_owned(), arguments }])
 }
 
-fn fields(body: &str) -> Option<Object> {
+pub(super) fn fields(body: &str) -> Option<Object> {
     let mut out = Object::new();
     for (key, text) in children(body)? {
         let inner = Some(text).filter(|text| GROUPS.contains(&key) && tag(text.trim()).is_some());

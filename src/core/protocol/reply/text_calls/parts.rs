@@ -90,6 +90,9 @@ pub fn json_calls(text: &str) -> Option<Vec<TextCall>> {
             Value::Array(list) => {
                 calls.extend(list.iter().map(json_call).collect::<Option<Vec<_>>>()?)
             }
+            Value::Object(mut reply) if reply.get("tool_calls").is_some_and(Value::is_array) => {
+                calls.extend(json_calls(&reply.remove("tool_calls")?.to_string())?)
+            }
             one => calls.push(json_call(&one)?),
         }
         rest = rest.get(values.byte_offset()..)?;
@@ -107,7 +110,8 @@ fn json_call(value: &Value) -> Option<TextCall> {
     let is_block = call.get("type").and_then(Value::as_str) == Some("tool_use");
     let is_ours = call.get("tool").is_some();
     let input = call.get("input").filter(|_| is_block || is_ours);
-    let given = first(&["arguments", "parameters", "action_input", "args", "params"]).or(input)?;
+    let given = first(&["arguments", "parameters", "action_input", "tool_input", "args", "params"])
+        .or(input)?;
     Some(TextCall { name: name.as_str()?.to_owned(), arguments: json_arguments(given)? })
 }
 

@@ -17,7 +17,11 @@ pub(super) fn python_calls(text: &str) -> Option<Vec<PythonCall>> {
         let printed = rest.strip_prefix("print(");
         let (name, arguments) = printed.unwrap_or(rest).split_once('(')?;
         let (arguments, after) = arguments_of(arguments)?;
-        calls.push((name.trim().to_owned(), arguments));
+        let name = name.trim().trim_end_matches(".call");
+        if !name.chars().all(|c| c.is_alphanumeric() || "_.:".contains(c)) {
+            return None;
+        }
+        calls.push((name.to_owned(), arguments));
         rest = if printed.is_some() { after.strip_prefix(')')? } else { after }.trim_start();
         rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
     }
