@@ -295,9 +295,9 @@ impl Modals {
     }
 
     /// Says in the question on top why a key did nothing.
-    pub fn refuse(&mut self, why: Phrase) {
+    pub fn refuse(&mut self, phrase: Phrase) {
         if let Some(asking) = self.top_question_mut() {
-            asking.refuse(why);
+            asking.refuse(phrase);
         }
     }
 

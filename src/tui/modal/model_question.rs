@@ -15,7 +15,7 @@ use avocet_present::flow::QuestionFlow;
 
 #[derive(Debug)]
 struct ModelQuestion {
-    title: Phrase,
+    title_phrase: Phrase,
     text: String,
 }
 
@@ -24,7 +24,7 @@ impl QuestionContent for ModelQuestion {
         let rows = text::wrap(&self.text, width.min(MEASURE)).into_iter();
         let rows: Vec<_> = rows.map(|row| Line::styled(row, cx.theme.text)).collect();
         DialogPage {
-            title: self.title.text(cx.lang).to_owned(),
+            title: self.title_phrase.text(cx.lang).to_owned(),
             tone: cx.theme.accent,
             required: rows.into(),
             ..DialogPage::default()
@@ -53,5 +53,5 @@ pub fn dialog(id: AskId, flow: QuestionFlow, question: Question) -> QuestionDial
         | Question::Trust { .. }
         | Question::Form { .. } => (phrases::CHOICE_TITLE, String::new()),
     };
-    QuestionDialog::new(state, ModelQuestion { title, text: text::sanitize(&text) })
+    QuestionDialog::new(state, ModelQuestion { title_phrase: title, text: text::sanitize(&text) })
 }

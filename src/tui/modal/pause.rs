@@ -14,16 +14,16 @@ use avocet_present::question_lines::pause_lines;
 
 #[derive(Debug)]
 struct PauseQuestion {
-    why: LocalizedText,
+    reason_text: LocalizedText,
 }
 
-pub fn dialog(id: AskId, flow: QuestionFlow, why: LocalizedText) -> QuestionDialog {
-    QuestionDialog::new(QuestionState::new(id, flow), PauseQuestion { why })
+pub fn dialog(id: AskId, flow: QuestionFlow, reason_text: LocalizedText) -> QuestionDialog {
+    QuestionDialog::new(QuestionState::new(id, flow), PauseQuestion { reason_text })
 }
 
 impl QuestionContent for PauseQuestion {
     fn body(&mut self, _: &QuestionState, width: usize, cx: &DrawContext<'_>) -> DialogPage {
-        let says = pause_lines(&self.why);
+        let says = pause_lines(&self.reason_text);
         let rows = says.iter().flat_map(|say| text::wrap(&say.text(cx.lang), width.min(100)));
         DialogPage {
             title: common::CONTINUE_ASK.text(cx.lang).to_owned(),

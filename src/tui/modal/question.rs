@@ -462,14 +462,14 @@ impl QuestionState {
         ModalAction::Send(Op::Question(QuestionOp::PreviewRisk { ask, work }))
     }
 
-    fn refuse_with(&mut self, why: Phrase) -> ModalAction {
-        self.refuse(why);
+    fn refuse_with(&mut self, phrase: Phrase) -> ModalAction {
+        self.refuse(phrase);
         ModalAction::Stay
     }
 
     /// Says why a key did nothing.
-    pub fn refuse(&mut self, why: Phrase) {
-        self.refusal = Some(Refusal::Message(why));
+    pub fn refuse(&mut self, phrase: Phrase) {
+        self.refusal = Some(Refusal::Message(phrase));
     }
 
     pub fn clear_refusal(&mut self) {

@@ -21,14 +21,14 @@ const NAMED: usize = 12;
 struct TrustQuestion {
     folder: String,
     folder_above: Option<String>,
-    reason: LocalizedText,
+    reason_text: LocalizedText,
     files: Vec<UntrustedFile>,
 }
 
 impl QuestionContent for TrustQuestion {
     fn body(&mut self, _: &QuestionState, width: usize, cx: &DrawContext<'_>) -> DialogPage {
         let mut must = rows(&text::single_line(&self.folder), width, cx.theme.markup.strong);
-        must.extend(rows(&self.reason.text(cx.lang), width, cx.theme.text));
+        must.extend(rows(&self.reason_text.text(cx.lang), width, cx.theme.text));
         must.extend(rows(phrases::TRUST_MEANS.text(cx.lang), width, cx.theme.text));
         must.extend(file_rows(&self.files, width, cx));
         if let Some(above) = &self.folder_above {
@@ -53,7 +53,7 @@ pub fn dialog(
     files: Vec<UntrustedFile>,
 ) -> QuestionDialog {
     let flow = if trusted { flow.with_marked(ChoicePick::Trust) } else { flow };
-    let content = TrustQuestion { folder, folder_above: above, reason: text, files };
+    let content = TrustQuestion { folder, folder_above: above, reason_text: text, files };
     QuestionDialog::new(QuestionState::new(id, flow), content)
 }
 
