@@ -146,12 +146,7 @@ impl EditorQuestion {
         }
         match self.flow.choose(pick, press, Seen::All) {
             FlowStep::Decided(decision) => decision,
-            FlowStep::Confirm
-            | FlowStep::WriteReason
-            | FlowStep::Edit
-            | FlowStep::DecideEach
-            | FlowStep::NeedsCapital
-            | FlowStep::Unseen { .. } => self.flow.dismiss(),
+            _ => self.flow.dismiss(),
         }
     }
 }
@@ -163,15 +158,11 @@ fn kind_of(pick: ChoicePick) -> Option<PermissionOptionKind> {
         Pick::Run | Pick::Continue | Pick::WithoutSandbox | Pick::Answer(_) => {
             PermissionOptionKind::AllowOnce
         }
-        Pick::Session
-        | Pick::Project
-        | Pick::AcceptEdits
-        | Pick::TrustFirst
-        | Pick::Trust
-        | Pick::TrustAbove => PermissionOptionKind::AllowAlways,
         Pick::Reject | Pick::Stop => PermissionOptionKind::RejectOnce,
         // Each later step asks by itself.
         Pick::All | Pick::RejectWithReason | Pick::Edit | Pick::Each => return None,
+        // The rest lasts.
+        _ => PermissionOptionKind::AllowAlways,
     })
 }
 

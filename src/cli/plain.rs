@@ -425,24 +425,10 @@ impl PlainSession {
             Event::SubagentStarted(_) | Event::Subagent { .. } => {
                 self.agents.report(&event).map(|say| self.lines.say(say)).into_iter().collect()
             }
-            Event::ArgumentValues(_)
-            | Event::TerminalReturned { .. }
-            | Event::Settings { .. }
-            | Event::Sessions { .. }
-            | Event::Undone { .. }
-            | Event::FilesKept { .. }
-            | Event::Redone { .. }
-            | Event::FolderAdded { .. }
-            | Event::ApprovalModeSet { .. }
-            | Event::GoalSet { .. }
-            | Event::ReasoningDelta { .. }
-            | Event::CallProgress { .. }
-            | Event::Dropped { .. }
-            | Event::ScriptMessage { .. }
-            | Event::StepOutput { .. } => Vec::new(),
             Event::Judged { ask, work, risk, change } => {
                 self.on_verdict(ask, &work, &risk, change.as_deref())
             }
+            _ => Vec::new(),
         }
     }
 

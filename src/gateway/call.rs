@@ -1,6 +1,6 @@
 //! Makes the calls that a timeline asks for.
 
-use super::platform::{ChatAddress, MessageId, Platform, PlatformError};
+use super::platform::{ChatAddress, MessageId, Platform, PlatformError, PostContent};
 use super::timeline::{CallKind, ServiceCall};
 
 /// Makes one call; a new message comes with its id.
@@ -9,10 +9,13 @@ pub async fn perform(
     address: &ChatAddress,
     ServiceCall { kind, new, .. }: &ServiceCall,
 ) -> Result<Option<MessageId>, PlatformError> {
-    match kind {
-        CallKind::Send(text) => platform.send(address, text, new).await.map(Some),
-        CallKind::Edit(message, text) => platform.edit(address, message, text).await.map(|()| None),
-        CallKind::Ask(question) => platform.ask(address, question, new).await.map(Some),
-        CallKind::Upload(file) => platform.upload(address, file, new).await.map(Some),
-    }
+    let content = match kind {
+        CallKind::Send(text) => PostContent::Text(text),
+        CallKind::Ask(question) => PostContent::Question(question),
+        CallKind::Upload(file) => PostContent::File(file),
+        CallKind::Edit(message, text) => {
+            return platform.edit(address, message, text).await.map(|()| None);
+        }
+    };
+    platform.send(address, content, new).await.map(Some)
 }

@@ -21,7 +21,7 @@ use super::ledger::LedgerRecord;
 use super::menu::SentCommand;
 use super::platform::{
     ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, NewMessage, Outgoing, Platform,
-    PlatformError, UserId,
+    PlatformError, PostContent, UserId,
 };
 use super::question_watch::QuestionWatch;
 use super::shown_menu::ShownMenu;
@@ -243,7 +243,7 @@ async fn refuse(parts: &ChatParts, why: LocalizedText, deliveries: &mut Receiver
         let message = Outgoing::plain(text.as_str());
         let new = NewMessage::answering(Some(id));
 
-        let _ = parts.platform.send(at, &message, &new).await;
+        let _ = parts.platform.send(at, PostContent::Text(&message), &new).await;
         let done = LedgerRecord::Done { delivery: delivery.incoming.id };
         let _ = parts.notes.send(ChatNote::Record(done)).await;
     }

@@ -373,6 +373,14 @@ impl PlatformError {
     }
 }
 
+/// What a new message contains.
+#[derive(Clone, Copy, Debug)]
+pub enum PostContent<'a> {
+    Text(&'a Outgoing),
+    Question(&'a ButtonQuestion),
+    File(&'a OutgoingFile),
+}
+
 pub type PlatformResult<'a, T> = BoxFuture<'a, Result<T, PlatformError>>;
 
 /// A connection to a service. One task receives; any number of others call the rest meanwhile.
@@ -392,10 +400,11 @@ pub trait Platform: Send + Sync {
     /// Everything up to the cursor is stored here: the service need not deliver it again.
     fn confirm(&self, cursor: &Cursor) -> PlatformResult<'_, ()>;
 
+    /// Sends a new message.
     fn send<'a>(
         &'a self,
         address: &'a ChatAddress,
-        outgoing: &'a Outgoing,
+        content: PostContent<'a>,
         new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId>;
 
@@ -407,13 +416,6 @@ pub trait Platform: Send + Sync {
         message: &'a MessageId,
         outgoing: &'a Outgoing,
     ) -> PlatformResult<'a, ()>;
-
-    fn ask<'a>(
-        &'a self,
-        address: &'a ChatAddress,
-        question: &'a ButtonQuestion,
-        new: &'a NewMessage,
-    ) -> PlatformResult<'a, MessageId>;
 
     /// Tells the service that a press has arrived, so that it stops waiting; `text` is shown only to
     /// the user who pressed, if the service can do that.
@@ -437,17 +439,14 @@ pub trait Platform: Send + Sync {
     }
 
     /// Shows that an answer is being written, for [`PlatformLimits::typing`].
-    fn typing<'a>(&'a self, address: &'a ChatAddress) -> PlatformResult<'a, ()>;
+    fn typing<'a>(&'a self, _address: &'a ChatAddress) -> PlatformResult<'a, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// Registers the menu: each value is the body of one call of the service.
-    fn set_menu<'a>(&'a self, calls: &'a [Value]) -> PlatformResult<'a, ()>;
-
-    fn upload<'a>(
-        &'a self,
-        address: &'a ChatAddress,
-        file: &'a OutgoingFile,
-        new: &'a NewMessage,
-    ) -> PlatformResult<'a, MessageId>;
+    fn set_menu<'a>(&'a self, _calls: &'a [Value]) -> PlatformResult<'a, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// Fetches a file of at most so many bytes.
     fn download<'a>(&'a self, file: &'a RemoteFile, most: u64) -> PlatformResult<'a, Bytes>;

@@ -313,11 +313,7 @@ impl ChatQuestion {
         match self.flow.clone().choose(pick, Press::Confirm, Seen::All) {
             FlowStep::Decided(decision) => AnswerOutcome::Decided(decision),
             FlowStep::NeedsCapital => AnswerOutcome::WordNeeded,
-            FlowStep::Confirm
-            | FlowStep::WriteReason
-            | FlowStep::Edit
-            | FlowStep::DecideEach
-            | FlowStep::Unseen { .. } => AnswerOutcome::NotAnAnswer,
+            _ => AnswerOutcome::NotAnAnswer,
         }
     }
 

@@ -20,6 +20,7 @@ use super::ledger::{LedgerRecord, PendingDelivery};
 use super::pieces::Pieces;
 use super::platform::{
     Batch, ChatAddress, DeliveryId, Incoming, IncomingKind, NewMessage, Outgoing, PlatformError,
+    PostContent,
 };
 use super::question::ButtonData;
 pub use super::receive::ServiceHealth;
@@ -312,7 +313,10 @@ impl Service {
                 Some(press) => platform.acknowledge(&press, Some(&text)).await,
                 None => {
                     let new = NewMessage::answering(Some(&id));
-                    platform.send(&at, &Outgoing::plain(text), &new).await.map(drop)
+                    platform
+                        .send(&at, PostContent::Text(&Outgoing::plain(text)), &new)
+                        .await
+                        .map(drop)
                 }
             };
         });

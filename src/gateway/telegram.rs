@@ -14,9 +14,9 @@ use tokio::time::{Instant, sleep_until};
 
 use self::incoming::Update;
 use super::platform::{
-    Batch, ButtonQuestion, ChatAddress, Cursor, MarkupDialect, MessageId, MessageMarkup,
-    NewMessage, Outgoing, OutgoingFile, Platform, PlatformCustoms, PlatformError, PlatformLimits,
-    PlatformResult, RemoteFile, TextUnit, UserId,
+    Batch, Button, ChatAddress, Cursor, MarkupDialect, MessageId, MessageMarkup, NewMessage,
+    Outgoing, OutgoingFile, Platform, PlatformCustoms, PlatformError, PlatformLimits,
+    PlatformResult, PostContent, RemoteFile, TextUnit, UserId,
 };
 use avocet_core::protocol::ChatPlatform;
 use avocet_model::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
@@ -290,10 +290,24 @@ impl Platform for Telegram {
     fn send<'a>(
         &'a self,
         address: &'a ChatAddress,
-        outgoing: &'a Outgoing,
+        content: PostContent<'a>,
         _new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        let body = Telegram::message(address, outgoing);
+        let body = match content {
+            PostContent::Text(text) => Telegram::message(address, text),
+            PostContent::Question(question) => {
+                let mut body = Telegram::message(address, &question.text);
+                let button =
+                    |button: &Button| json!({ "text": button.label, "callback_data": button.data });
+                // Two buttons of usual length fit next to each other.
+                let rows = question.buttons.chunks(2);
+                let rows: Vec<Vec<Value>> =
+                    rows.map(|row| row.iter().map(button).collect()).collect();
+                set(&mut body, "reply_markup", json!({ "inline_keyboard": rows }));
+                body
+            }
+            PostContent::File(file) => return Box::pin(self.send_file(address, file)),
+        };
         Box::pin(async move { message_id(&self.call("sendMessage", body).await?) })
     }
 
@@ -311,21 +325,6 @@ impl Platform for Telegram {
                 edited => edited.map(drop),
             }
         })
-    }
-
-    fn ask<'a>(
-        &'a self,
-        address: &'a ChatAddress,
-        question: &'a ButtonQuestion,
-        _new: &'a NewMessage,
-    ) -> PlatformResult<'a, MessageId> {
-        let mut body = Telegram::message(address, &question.text);
-        let button = |button: &super::platform::Button| json!({ "text": button.label, "callback_data": button.data });
-        // Two buttons of usual length fit next to each other.
-        let rows: Vec<Vec<Value>> =
-            question.buttons.chunks(2).map(|row| row.iter().map(button).collect()).collect();
-        set(&mut body, "reply_markup", json!({ "inline_keyboard": rows }));
-        Box::pin(async move { message_id(&self.call("sendMessage", body).await?) })
     }
 
     fn acknowledge(&self, press: &str, text: Option<&str>) -> PlatformResult<'_, ()> {
@@ -357,15 +356,6 @@ impl Platform for Telegram {
             }
             Ok(())
         })
-    }
-
-    fn upload<'a>(
-        &'a self,
-        address: &'a ChatAddress,
-        file: &'a OutgoingFile,
-        _new: &'a NewMessage,
-    ) -> PlatformResult<'a, MessageId> {
-        Box::pin(self.send_file(address, file))
     }
 
     fn download<'a>(&'a self, file: &'a RemoteFile, most: u64) -> PlatformResult<'a, Bytes> {

@@ -3,8 +3,8 @@
 use super::outcome::step_title;
 use avocet_core::i18n::safety::TOOL_WRITES;
 use avocet_core::i18n::{
-    LocalizedText, Phrase, PhraseValue, agent, agents, common, linear as w, prompt as p, screen,
-    script_run,
+    LocalizedText, Phrase, PhraseValue, agent, agents, common, linear as w, prompt as p, rules,
+    screen, script_run,
 };
 
 use avocet_core::protocol::{
@@ -231,6 +231,12 @@ pub fn full_step(action: &StepAction) -> String {
 
 pub fn reason_line(reason: &Reason) -> LocalizedText {
     w::BECAUSE.with("why", reason.say.clone()).with("rule", reason.rule.as_str())
+}
+
+/// What a rule covers, without the options and the reasons that it names one by one.
+pub fn rule_summary(covers: &[LocalizedText]) -> impl Iterator<Item = &LocalizedText> {
+    let listed = [rules::OPTIONS, rules::OPTIONS_MORE, rules::REASONS];
+    covers.iter().filter(move |say| !listed.contains(&say.phrase())).take(2)
 }
 
 /// A change, line by line, as it would be made.

@@ -231,17 +231,7 @@ async fn ask_to_attach(
             Ok(Some(approval.approve()))
         }
         Decision::Edit(work) if work == step.work => Ok(Some(approval.approve())),
-        Decision::Choose { .. }
-        | Decision::Answer { .. }
-        | Decision::Fill { .. }
-        | Decision::AcceptPlan { .. }
-        | Decision::Edit(_)
-        | Decision::Reject { .. }
-        | Decision::NotAsked { .. }
-        | Decision::Dismiss
-        | Decision::Trust
-        | Decision::TrustParent
-        | Decision::WithoutSandbox => Ok(None),
         Decision::Stop => Err(ExpansionStop::Stopped),
+        _ => Ok(None),
     }
 }

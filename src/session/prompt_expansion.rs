@@ -286,19 +286,7 @@ impl PromptCommands<'_> {
         match self.scope.ask(question).await.ok_or(ExpansionStop::Cancelled)? {
             Decision::Approve => Ok(Some(held.approve_with(denied))),
             Decision::Stop => Err(ExpansionStop::Stopped),
-            Decision::Reject { .. }
-            | Decision::NotAsked { .. }
-            | Decision::Dismiss
-            | Decision::ApproveAll { .. }
-            | Decision::Remember(_)
-            | Decision::Choose { .. }
-            | Decision::Answer { .. }
-            | Decision::Fill { .. }
-            | Decision::Trust
-            | Decision::TrustParent
-            | Decision::WithoutSandbox
-            | Decision::AcceptPlan { .. }
-            | Decision::Edit(_) => Ok(None),
+            _ => Ok(None),
         }
     }
 
@@ -356,19 +344,7 @@ fn approved_ids(decision: Decision, commands: &[TemplateCommand]) -> Option<Vec<
     let ids: Vec<String> = match decision {
         Decision::ApproveAll { steps } => steps,
         Decision::Approve => mild().collect(),
-        Decision::Remember(_)
-        | Decision::Choose { .. }
-        | Decision::Answer { .. }
-        | Decision::Fill { .. }
-        | Decision::Edit(_)
-        | Decision::Reject { .. }
-        | Decision::NotAsked { .. }
-        | Decision::Dismiss
-        | Decision::Trust
-        | Decision::TrustParent
-        | Decision::WithoutSandbox
-        | Decision::AcceptPlan { .. }
-        | Decision::Stop => Vec::new(),
+        _ => Vec::new(),
     };
     (!ids.is_empty()).then_some(ids)
 }

@@ -372,16 +372,8 @@ fn script_answer(decision: Decision) -> Option<ScriptAnswer> {
         Decision::ApproveAll { .. } | Decision::Remember(_) => ScriptAnswer::Preapproved,
         Decision::Edit(work) => ScriptAnswer::RunInstead(work),
         Decision::Trust => ScriptAnswer::Trust,
-        Decision::TrustParent
-        | Decision::WithoutSandbox
-        | Decision::Choose { .. }
-        | Decision::Answer { .. }
-        | Decision::Fill { .. }
-        | Decision::AcceptPlan { .. }
-        | Decision::Reject { .. }
-        | Decision::NotAsked { .. }
-        | Decision::Dismiss => ScriptAnswer::No,
         Decision::Stop => return None,
+        _ => ScriptAnswer::No,
     })
 }
 

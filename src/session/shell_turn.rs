@@ -89,19 +89,7 @@ async fn ask_and_run(
                 }
             }
         }
-        Some(
-            Decision::Edit(_)
-            | Decision::Reject { .. }
-            | Decision::NotAsked { .. }
-            | Decision::Dismiss
-            | Decision::Trust
-            | Decision::TrustParent
-            | Decision::WithoutSandbox
-            | Decision::AcceptPlan { .. }
-            | Decision::Choose { .. }
-            | Decision::Answer { .. }
-            | Decision::Fill { .. },
-        ) => return (TurnOutcome::Done, not_run(Outcome::Declined)),
+        Some(_) => return (TurnOutcome::Done, not_run(Outcome::Declined)),
     };
     (TurnOutcome::Done, run_cleared(cleared, background, scope).await)
 }

@@ -44,17 +44,6 @@ impl Session {
         let given = match decision {
             Decision::Approve | Decision::Trust => TrustAnswer::Folder,
             Decision::TrustParent if self.security.trust.parent.is_some() => TrustAnswer::Parent,
-            Decision::Reject { .. }
-            | Decision::NotAsked { .. }
-            | Decision::TrustParent
-            | Decision::WithoutSandbox
-            | Decision::Remember(_)
-            | Decision::ApproveAll { .. }
-            | Decision::Choose { .. }
-            | Decision::Answer { .. }
-            | Decision::Fill { .. }
-            | Decision::AcceptPlan { .. }
-            | Decision::Edit(_) => TrustAnswer::Untrusted,
             // It stays unchanged, and the question may return.
             Decision::Dismiss => {
                 let trusted = self.security.place.trusted;
@@ -65,6 +54,7 @@ impl Session {
                 return AfterTrust::Continue;
             }
             Decision::Stop => return AfterTrust::Quit,
+            _ => TrustAnswer::Untrusted,
         };
         let notice =
             trust_notice(given != TrustAnswer::Untrusted, self.security.trust.has_settings);

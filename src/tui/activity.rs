@@ -167,40 +167,8 @@ impl Activity {
                 ActivityKind::Idle
             }
             Event::Closed => ActivityKind::Idle,
-            Event::StepOutput { .. }
-            | Event::Steered { .. }
-            | Event::ScriptMessage { .. }
-            | Event::Attached { .. }
-            | Event::Rendered { .. }
-            | Event::Judged { .. }
-            | Event::Plan { .. }
-            | Event::Undone { .. }
-            | Event::FilesKept { .. }
-            | Event::FilesChanged { .. }
-            | Event::Redone { .. }
-            | Event::Changes { .. }
-            | Event::FolderAdded { .. }
-            | Event::ApprovalModeSet { .. }
-            | Event::TerminalRequested { .. }
-            | Event::TerminalReturned { .. }
-            | Event::Queued { .. }
-            | Event::Dropped { .. }
-            | Event::Facts(_)
-            | Event::Notice(_)
-            | Event::Page(_)
-            | Event::SideAnswer(_)
-            | Event::GoalSet { .. }
-            | Event::Models { .. }
-            | Event::Settings { .. }
-            | Event::HistoryChunk { .. }
-            | Event::RewindAsked { .. }
-            | Event::Rewound { .. }
-            | Event::Sessions { .. }
-            | Event::Catalogue(_)
-            | Event::ArgumentValues(_)
-            | Event::SubagentStarted(_)
-            | Event::Subagent { .. }
-            | Event::Cleared => return,
+            // The others begin and end nothing.
+            _ => return,
         };
         let ends = doing == ActivityKind::Idle || matches!(event, Event::TurnStarted { .. });
         let held = self.doing == ActivityKind::Stopping || self.doing == ActivityKind::Idle;

@@ -17,8 +17,10 @@ pub const QUIET: Millis = 700;
 const BEFORE: Millis = 1_000;
 /// A user who typed while the turn ran may continue for this long, even into an empty draft.
 const AHEAD: Millis = 2_000;
-/// What is typed this long after a question closed was typed by a user who has seen that.
+/// What is typed this long after a question opened or closed was typed by a user who has seen that.
 const SEEN: Millis = 300;
+/// The next letter of a word comes within this time.
+pub const WORD: Millis = 400;
 /// A longer text is a message, whatever it began as; in characters.
 const ANSWER: usize = 24;
 
@@ -114,6 +116,11 @@ impl QuestionGuard {
         }
         (self.opened, self.is_answering, self.has_moved_focus) = (now, false, false);
         self.ignored.0.clear();
+    }
+
+    /// Whether a key comes before the question can have been read.
+    pub fn precedes_reading(&self, now: Millis) -> bool {
+        now < self.opened.saturating_add(SEEN)
     }
 
     /// A key, a click or a paste that [`QuestionGuard::route_key`] does not route.
@@ -235,7 +242,8 @@ impl QuestionGuard {
         self.ignored = (before, now);
     }
 
-    /// A command was run over the question: the focus returns to it.
+    /// A command was run over the question, or a key came too early to answer it: the question has the
+    /// focus, and takes its next key after a pause.
     pub fn focus_question(&mut self, now: Millis) {
         self.record_key(now);
         (self.is_answering, self.has_moved_focus) = (false, true);

@@ -282,7 +282,6 @@ pub fn apply_choice(
         (Topic::Setting | Topic::SettingValue, choice) => {
             return settings_editor::apply_choice(state, topic, choice);
         }
-        (_, PickerAction::Reset(_)) => {}
         (Topic::Theme, PickerAction::Selected(name)) => preview_theme(state, &name),
         (Topic::Theme, PickerAction::Confirmed(name)) => {
             // If the theme is unavailable, the current one stays, also in view.
@@ -291,7 +290,6 @@ pub fn apply_choice(
         }
         (Topic::Theme, PickerAction::Cancelled) => end_preview(state),
         (Topic::Bot, PickerAction::Confirmed(name)) => return set_bot(state, name),
-        (Topic::Bot, PickerAction::Selected(_) | PickerAction::Cancelled) => {}
         (Topic::UnsavedConversation, PickerAction::Confirmed(how)) => {
             return apply_quit_choice(state, how);
         }
@@ -319,18 +317,7 @@ pub fn apply_choice(
             let op = what.map(|what| Op::Saved(SavedOp::Rewind { turn, what: Some(what) }));
             return op.map(ScreenEffect::Send).into_iter().collect();
         }
-        (
-            Topic::Model
-            | Topic::Effort
-            | Topic::Provider
-            | Topic::FirstModel
-            | Topic::Session
-            | Topic::NotePlace
-            | Topic::Turn
-            | Topic::RewindParts { .. }
-            | Topic::UnsavedConversation,
-            PickerAction::Selected(_) | PickerAction::Cancelled,
-        ) => {}
+        _ => {}
     }
     Vec::new()
 }

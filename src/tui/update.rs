@@ -226,7 +226,7 @@ fn list_key(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<ScreenE
 
 /// A key in a dialog that is not a question: a page, or a picker.
 fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
-    match state.modals.key(key, at, state.appearance.lang) {
+    match state.modals.key(key, (at, false), state.appearance.lang) {
         ModalAction::Unhandled => match keys::action(KeyContext::Anywhere, key) {
             Some(
                 KeyAction::Palette
@@ -330,16 +330,8 @@ fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<
         }
         KeyAction::Suggest => return suggest::suggest(state, None, at),
         KeyAction::SuggestNth => return suggest::suggest(state, keys::digit(key), at),
-        KeyAction::Interrupt
-        | KeyAction::Next
-        | KeyAction::Previous
-        | KeyAction::Complete
-        | KeyAction::Accept
-        | KeyAction::Remove
-        | KeyAction::More
-        | KeyAction::Details
-        | KeyAction::Background
-        | KeyAction::Close => {}
+        // They are keys of lists and dialogs.
+        _ => {}
     }
     Vec::new()
 }
@@ -553,34 +545,8 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
         // Keys typed meanwhile were meant for the step.
         SessionEvent::TerminalReturned { .. } => state.guard.restart(at),
         SessionEvent::Closed => return vec![ScreenEffect::Quit],
-        SessionEvent::ReplyStarted
-        | SessionEvent::Attached { .. }
-        | SessionEvent::Rendered { .. }
-        | SessionEvent::Delta { .. }
-        | SessionEvent::ReasoningDelta { .. }
-        | SessionEvent::CallProgress { .. }
-        | SessionEvent::ScriptMessage { .. }
-        | SessionEvent::Retrying { .. }
-        | SessionEvent::Repairing { .. }
-        | SessionEvent::Replied(_)
-        | SessionEvent::StepStarted { .. }
-        | SessionEvent::StepOutput { .. }
-        | SessionEvent::StepFinished(_)
-        | SessionEvent::Plan { .. }
-        | SessionEvent::Undone { .. }
-        | SessionEvent::FilesKept { .. }
-        | SessionEvent::FilesChanged { .. }
-        | SessionEvent::Redone { .. }
-        | SessionEvent::FolderAdded { .. }
-        | SessionEvent::ApprovalModeSet { .. }
-        | SessionEvent::GoalSet { .. }
-        | SessionEvent::Dropped { .. }
-        | SessionEvent::Page(_)
-        | SessionEvent::Compacting
-        | SessionEvent::Compacted(_)
-        | SessionEvent::SubagentStarted(_)
-        | SessionEvent::Subagent { .. }
-        | SessionEvent::Notice(_) => {}
+        // The areas above have shown the others.
+        _ => {}
     }
     Vec::new()
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use avocet::gateway::platform::{
-    Button, ButtonQuestion, ButtonStyle, Cursor, Incoming, IncomingKind, NewMessage, Outgoing,
-    Platform, PlatformError,
+    Button, ButtonQuestion, ButtonStyle, ChatAddress, Cursor, Incoming, IncomingKind, MessageId,
+    NewMessage, Outgoing, OutgoingFile, Platform, PlatformError, PostContent,
 };
 
 use crate::fakes::service::PATIENCE;
@@ -46,6 +46,18 @@ impl<P: Platform> ServiceClient<P> {
 
     pub fn run<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(async { tokio::time::timeout(PATIENCE, work).await.unwrap() })
+    }
+
+    pub fn send(&self, at: &ChatAddress, text: &Outgoing, new: &NewMessage) -> Sent {
+        self.run(self.platform.send(at, PostContent::Text(text), new))
+    }
+
+    pub fn ask(&self, at: &ChatAddress, question: &ButtonQuestion, new: &NewMessage) -> Sent {
+        self.run(self.platform.send(at, PostContent::Question(question), new))
+    }
+
+    pub fn upload(&self, at: &ChatAddress, file: &OutgoingFile, new: &NewMessage) -> Sent {
+        self.run(self.platform.send(at, PostContent::File(file), new))
     }
 
     /// The next thing that is new. Errors of a connection are not the end of it.
@@ -105,6 +117,8 @@ impl<P: Platform> ServiceClient<P> {
         assert_eq!(self.next_text(), marker);
     }
 }
+
+type Sent = Result<MessageId, PlatformError>;
 
 /// What is known of a message that is sent once and answers no command.
 pub fn once() -> NewMessage {

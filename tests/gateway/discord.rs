@@ -233,7 +233,7 @@ fn a_press_does_not_wait_for_missed_messages() {
     server.mention("800", "2", "before");
     assert_eq!(client.next_text(), "before");
     let place = ChatAddress { chat: "800".into(), thread: None };
-    client.run(client.platform.ask(&place, &question(), &once())).unwrap();
+    client.ask(&place, &question(), &once()).unwrap();
     let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
     let stored = client.stored();
     drop(client);
@@ -330,9 +330,7 @@ fn buckets_and_refusals_close_what_they_name_and_no_call_is_made_before_they_end
     let server = DiscordServer::start();
     server.with(|w| w.bucket = Some((2, Duration::from_secs(600))));
     let client = connect(&server);
-    let send = |user: &str| {
-        client.run(client.platform.send(&direct(user), &Outgoing::plain("x"), &once()))
-    };
+    let send = |user: &str| client.send(&direct(user), &Outgoing::plain("x"), &once());
     assert!(send("1").is_ok() && send("1").is_ok());
     let Err(PlatformError::RateLimited { after }) = send("1") else { panic!() };
     assert!(after > Duration::from_secs(300) && after <= Duration::from_secs(600), "{after:?}");
@@ -356,9 +354,7 @@ fn a_message_whose_confirmation_is_lost_is_not_posted_twice() {
     for fault in [Fault::Unheard, Fault::Broken, Fault::Status(502)] {
         let before = server.messages().len();
         server.plan("POST /channels", fault);
-        let id = client
-            .run(client.platform.send(&direct("1"), &Outgoing::plain("once"), &once()))
-            .unwrap();
+        let id = client.send(&direct("1"), &Outgoing::plain("once"), &once()).unwrap();
         let messages = server.messages();
         assert_eq!(messages.len(), before + 1, "{fault:?}");
         assert_eq!(messages[before].id, id.0);
@@ -366,7 +362,7 @@ fn a_message_whose_confirmation_is_lost_is_not_posted_twice() {
     // Also if no try within a call is confirmed.
     let before = server.messages().len();
     let (text, new) = (Outgoing::plain("again and again"), once());
-    let send = || client.run(client.platform.send(&direct("1"), &text, &new));
+    let send = || client.send(&direct("1"), &text, &new);
     (0..4).for_each(|_| server.plan("POST /channels", Fault::Unheard));
     assert!(send().is_err() && send().is_err());
     send().unwrap();
@@ -378,7 +374,7 @@ fn a_question_is_pressed_deferred_answered_and_closed() {
     let server = DiscordServer::start();
     let mut client = connect(&server);
     let place = ChatAddress { chat: "800".into(), thread: None };
-    let id = client.run(client.platform.ask(&place, &question(), &once())).unwrap();
+    let id = client.ask(&place, &question(), &once()).unwrap();
     let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
     assert_eq!(asked.content, "Run \\`rm \\-r \\<build\\>\\` && \\*go\\*?");
     assert_eq!(asked.buttons()[1], ("No".into(), "n1:no".into()));
@@ -430,7 +426,7 @@ fn a_command_is_answered_in_its_place_and_edited_there() {
     let status = client.next();
     let send = |text: &str, answers: Option<&Incoming>| {
         let (text, new) = (Outgoing::plain(text), NewMessage::answering(answers.map(|to| &to.id)));
-        client.run(client.platform.send(&command.at, &text, &new)).unwrap()
+        client.send(&command.at, &text, &new).unwrap()
     };
     send("no answer", None);
     let id = send("the status", Some(&status));
@@ -456,7 +452,7 @@ fn a_command_keeps_its_place_while_the_service_asks_to_wait_or_fails() {
     let id = server.command("800", "1", "status", json!([]));
     let command = client.next();
     let (text, new) = (Outgoing::plain("fine"), NewMessage::answering(Some(&command.id)));
-    let send = || client.run(client.platform.send(&command.at, &text, &new));
+    let send = || client.send(&command.at, &text, &new);
     server.plan("PATCH /webhooks", Fault::Limited(0));
     assert!(matches!(send(), Err(PlatformError::RateLimited { .. })));
     (0..2).for_each(|_| server.plan("PATCH /webhooks", Fault::Broken));
@@ -489,7 +485,7 @@ fn options_are_completed_as_they_are_typed() {
 fn a_forged_press_is_passed_on_as_what_it_claims() {
     let server = DiscordServer::start();
     let mut client = connect(&server);
-    client.run(client.platform.ask(&direct("1"), &question(), &once())).unwrap();
+    client.ask(&direct("1"), &question(), &once()).unwrap();
     let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
     server.press_forged("6", &asked, "n9:always\u{202e}");
     let pressed = client.next();
@@ -535,7 +531,7 @@ fn files_go_both_ways_and_only_from_the_service() {
         bytes: b"all\r\nof it".as_slice().into(),
         caption: "the diff".into(),
     };
-    client.run(client.platform.upload(&direct("1"), &file, &once())).unwrap();
+    client.upload(&direct("1"), &file, &once()).unwrap();
     let sent = server.wait_for_message("a file", |message| !message.file_names.is_empty());
     assert_eq!((sent.content.as_str(), sent.file_names[0].as_str()), ("the diff", "a %22b%22.txt"));
     let files = server.with(|w| w.files.values().cloned().collect::<Vec<_>>());

@@ -83,7 +83,7 @@ fn a_token_that_ended_is_fetched_again_and_a_limit_is_kept_to() {
     let server = FeishuServer::start();
     let client = connect(&server);
     let at = ChatAddress::of("oc_1");
-    let send = |text: &str| client.run(client.platform.send(&at, &Outgoing::plain(text), &once()));
+    let send = |text: &str| client.send(&at, &Outgoing::plain(text), &once());
     send("one").unwrap();
     assert_eq!(server.with(|tenant| tenant.tokens), 1, "one token for all calls");
     server.end_token();
@@ -104,7 +104,7 @@ fn a_message_whose_answer_was_lost_is_sent_once() {
     let at = ChatAddress::of("oc_1");
     let new = once();
     server.plan("POST im/v1/messages", Fault::Unheard);
-    let send = || client.run(client.platform.send(&at, &Outgoing::native("**a**"), &new));
+    let send = || client.send(&at, &Outgoing::native("**a**"), &new);
     assert!(matches!(send(), Err(PlatformError::Network(_))));
     send().unwrap();
     assert_eq!(server.with(|tenant| tenant.messages.len()), 1);
@@ -115,7 +115,7 @@ fn a_question_is_pressed_answered_and_closed() {
     let server = FeishuServer::start();
     let mut client = connect(&server);
     let at = ChatAddress::of("oc_1");
-    let id = client.run(client.platform.ask(&at, &question(), &once())).unwrap();
+    let id = client.ask(&at, &question(), &once()).unwrap();
     let asked = server.with(|tenant| tenant.messages[0].clone());
     assert!(asked.shown().contains("Run `rm -r <build>` && *go*?"), "{}", asked.shown());
     let press = server.press("ou_1", "oc_1", &id.0, &asked.buttons()[0].1);
@@ -152,7 +152,7 @@ fn files_go_both_ways() {
         bytes: b"all of it".as_slice().into(),
         caption: "the <diff>".into(),
     };
-    client.run(client.platform.upload(&ChatAddress::of("oc_1"), &file, &once())).unwrap();
+    client.upload(&ChatAddress::of("oc_1"), &file, &once()).unwrap();
     server.with(|tenant| {
         let of_app: Vec<_> = tenant.messages_of_the_app().collect();
         assert_eq!((of_app[0].shown().as_str(), of_app[1].kind.as_str()), ("the <diff>", "file"));

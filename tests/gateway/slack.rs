@@ -262,7 +262,7 @@ fn an_unreachable_service_is_an_error_without_the_ticket_and_is_tried_again() {
     let error = client.run(client.platform.receive()).unwrap_err();
     assert!(matches!(error, PlatformError::Network(_)));
     assert!(!format!("{error:?}").contains("ticket"));
-    let sent = client.run(client.platform.send(&direct("U1"), &Outgoing::plain("x"), &once()));
+    let sent = client.send(&direct("U1"), &Outgoing::plain("x"), &once());
     assert!(matches!(sent, Err(PlatformError::Network(_))));
     server.come_back();
     server.wait_for_connection(2);
@@ -274,9 +274,7 @@ fn a_rate_limit_closes_only_its_channel_and_no_call_is_made_before_it_ends() {
     let server = SlackServer::start();
     let client = connect(&server);
     server.plan("chat.postMessage", Fault::Limited(700));
-    let send = |user: &str| {
-        client.run(client.platform.send(&direct(user), &Outgoing::plain("x"), &once()))
-    };
+    let send = |user: &str| client.send(&direct(user), &Outgoing::plain("x"), &once());
     let after = Duration::from_secs(700);
     assert_eq!(send("U1"), Err(PlatformError::RateLimited { after }));
     let Err(PlatformError::RateLimited { after: left }) = send("U1") else { panic!() };
@@ -290,15 +288,13 @@ fn a_message_whose_confirmation_is_lost_is_not_posted_twice() {
     let server = SlackServer::start();
     let client = connect(&server);
     server.plan("chat.postMessage", Fault::Unheard);
-    let id =
-        client.run(client.platform.send(&direct("U1"), &Outgoing::plain("once"), &once())).unwrap();
+    let id = client.send(&direct("U1"), &Outgoing::plain("once"), &once()).unwrap();
     let posted = server.messages();
     assert_eq!(posted.len(), 1);
     assert_eq!(posted[0].ts, id.0);
     for fault in [Fault::Broken, Fault::Status(503)] {
         server.plan("chat.postMessage", fault);
-        let lost =
-            client.run(client.platform.send(&direct("U1"), &Outgoing::plain("lost"), &once()));
+        let lost = client.send(&direct("U1"), &Outgoing::plain("lost"), &once());
         assert!(matches!(lost, Err(PlatformError::Network(_))), "{lost:?}");
     }
     assert_eq!(server.messages().len(), 1);
@@ -306,17 +302,17 @@ fn a_message_whose_confirmation_is_lost_is_not_posted_twice() {
     let (text, new) = (Outgoing::plain("twice?"), once());
     server.plan("chat.postMessage", Fault::Unheard);
     server.plan("conversations.history", Fault::Status(503));
-    let first = client.run(client.platform.send(&direct("U1"), &text, &new));
+    let first = client.send(&direct("U1"), &text, &new);
     assert!(matches!(first, Err(PlatformError::Network(_))), "{first:?}");
     let again = NewMessage { tries: 1, ..new };
-    let id = client.run(client.platform.send(&direct("U1"), &text, &again)).unwrap();
+    let id = client.send(&direct("U1"), &text, &again).unwrap();
     let posted = server.messages();
     assert_eq!((posted.len(), &posted[1].ts), (2, &id.0));
     // A conversation that cannot be read does not stay without its answer.
     let later = |tries| {
         server.plan("conversations.history", Fault::Status(500));
         let new = NewMessage { tries, ..once() };
-        client.run(client.platform.send(&direct("U1"), &text, &new))
+        client.send(&direct("U1"), &text, &new)
     };
     assert!(later(1).is_err() && later(9).is_ok());
 }
@@ -333,9 +329,9 @@ fn a_file_whose_confirmation_is_lost_is_shared_once() {
     };
     let new = once();
     server.plan("files.completeUploadExternal", Fault::Unheard);
-    assert!(client.run(client.platform.upload(&direct("U1"), &file, &new)).is_err());
+    assert!(client.upload(&direct("U1"), &file, &new).is_err());
     let again = NewMessage { tries: 1, ..new };
-    client.run(client.platform.upload(&direct("U1"), &file, &again)).unwrap();
+    client.upload(&direct("U1"), &file, &again).unwrap();
     assert_eq!(server.calls("files.getUploadURLExternal").len(), 1);
     let shared = server.calls("files.completeUploadExternal");
     assert_eq!(shared[0].body["files"][0]["id"], shared[1].body["files"][0]["id"]);
@@ -358,7 +354,7 @@ fn what_is_posted_where_the_bot_is_no_member_goes_to_the_one_it_answers_and_is_s
     }
     let send = |text: &str, to: Option<&DeliveryId>| {
         let (text, new) = (Outgoing::plain(text), NewMessage::answering(to));
-        client.run(client.platform.send(&ann.at, &text, &new))
+        client.send(&ann.at, &text, &new)
     };
     send("*of Ann*", Some(&ann.id)).unwrap();
     send("more of Ann", Some(&ann.id)).unwrap();
@@ -505,7 +501,7 @@ fn a_question_is_pressed_answered_and_closed() {
     let server = SlackServer::start();
     let mut client = connect(&server);
     let place = ChatAddress { chat: "C1".into(), thread: Some("1700000000.000001".into()) };
-    let id = client.run(client.platform.ask(&place, &question(), &once())).unwrap();
+    let id = client.ask(&place, &question(), &once()).unwrap();
     let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
     assert_eq!(asked.shown(), "Run `rm -r <build>` && *go*?");
     assert_eq!(asked.buttons()[1], ("No".into(), "n1:no".into()));
@@ -542,7 +538,7 @@ fn a_question_is_pressed_answered_and_closed() {
 fn a_forged_press_is_passed_on_as_what_it_claims_and_nothing_breaks() {
     let server = SlackServer::start();
     let mut client = connect(&server);
-    client.run(client.platform.ask(&direct("U1"), &question(), &once())).unwrap();
+    client.ask(&direct("U1"), &question(), &once()).unwrap();
     let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
     let forged = json!({ "type": "button", "value": "n9:always\u{202e}", "action_id": "x" });
     server.press_forged("U6", &asked, &forged);
@@ -580,7 +576,7 @@ fn a_command_is_answered_where_the_bot_is_no_member() {
     let response = server.command("C9", "U1", "/avocet", "status");
     let Incoming { at, id: command, .. } = client.next();
     let new = NewMessage::answering(Some(&command));
-    let id = client.run(client.platform.send(&at, &Outgoing::plain("a < b"), &new)).unwrap();
+    let id = client.send(&at, &Outgoing::plain("a < b"), &new).unwrap();
     client.run(client.platform.edit(&at, &id, &Outgoing::plain("done"))).unwrap();
     let answers = server.with(|w| w.responses[&response].clone());
     assert_eq!(answers[0]["text"], "a &lt; b");
@@ -590,7 +586,7 @@ fn a_command_is_answered_where_the_bot_is_no_member() {
     );
     let other = ChatAddress { chat: "C8".into(), thread: None };
     server.with(|w| w.closed_channels.push("C8".into()));
-    let sent = client.run(client.platform.send(&other, &Outgoing::plain("x"), &once()));
+    let sent = client.send(&other, &Outgoing::plain("x"), &once());
     assert_eq!(sent, Err(PlatformError::Gone));
 }
 
@@ -618,7 +614,7 @@ fn files_go_both_ways_and_the_token_goes_to_the_service_alone() {
         bytes: b"all of it".as_slice().into(),
         caption: "the <diff>".into(),
     };
-    client.run(client.platform.upload(&direct("U1"), &file, &once())).unwrap();
+    client.upload(&direct("U1"), &file, &once()).unwrap();
     let shared =
         server.wait("a shared file", |w| w.files.values().find(|f| f.channel.is_some()).cloned());
     assert_eq!(

@@ -8,7 +8,7 @@ use avocet_core::protocol::{
 use avocet_present::choices::{is_no, is_yes, normalize_width};
 use avocet_present::flow::{FlowStage, FlowStep, Press, QuestionFlow, Seen};
 use avocet_present::question_lines::{
-    command_line, diff_lines, full_step, question_lines, reason_line, risk_phrase,
+    command_line, diff_lines, full_step, question_lines, reason_line, risk_phrase, rule_summary,
     step_summary_lines,
 };
 use avocet_present::{ChoicePick, Severity, YES};
@@ -237,7 +237,7 @@ impl PlainQuestion {
                     && matches!(pick, ChoicePick::Session | ChoicePick::Project)
                 {
                     says.push(w::RULE.with("rule", rule.as_str()));
-                    let covers = rule_covers.iter();
+                    let covers = rule_summary(rule_covers);
                     says.extend(covers.map(|say| w::RULE_COVERS.with("say", say.clone())));
                 }
                 says.push(w::CONFIRM.into());
@@ -263,13 +263,7 @@ impl PlainQuestion {
     fn step_action(&self) -> Option<&StepAction> {
         match &self.ask.question {
             Question::Step(StepQuestion { step, .. }) => Some(&step.work),
-            Question::Choice { .. }
-            | Question::Form { .. }
-            | Question::Plan { .. }
-            | Question::ScriptCall { .. }
-            | Question::Pieces { .. }
-            | Question::Pause { .. }
-            | Question::Trust { .. } => None,
+            _ => None,
         }
     }
 
@@ -356,13 +350,7 @@ impl PlainQuestion {
     fn template_commands(&self) -> &[TemplateCommand] {
         match &self.ask.question {
             Question::Pieces { pieces, .. } => pieces,
-            Question::Step { .. }
-            | Question::Choice { .. }
-            | Question::Form { .. }
-            | Question::Plan { .. }
-            | Question::ScriptCall { .. }
-            | Question::Pause { .. }
-            | Question::Trust { .. } => &[],
+            _ => &[],
         }
     }
 

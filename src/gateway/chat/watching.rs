@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::super::platform::{NewMessage, Outgoing};
+use super::super::platform::{NewMessage, Outgoing, PostContent};
 use super::super::question_watch::{QuestionWatch, Referred};
 use super::{Chat, ChatNote};
 use avocet_core::i18n::chat as w;
@@ -48,10 +48,11 @@ impl Chat {
         self.question.asking = Some(Box::pin(async move {
             let at = platform.private_chat(&admin).await?;
             if let Some(file) = &referred.file {
-                platform.upload(&at, file, &NewMessage::answering(None)).await?;
+                platform.send(&at, PostContent::File(file), &NewMessage::answering(None)).await?;
             }
             let new = NewMessage::answering(None);
-            let message = platform.ask(&at, &referred.question, &new).await?;
+            let message =
+                platform.send(&at, PostContent::Question(&referred.question), &new).await?;
             Ok((at, message))
         }));
     }

@@ -28,9 +28,9 @@ use self::session::DiscordSession;
 use super::connection::ServiceConnection;
 use super::menu::discord::suggestions;
 use super::platform::{
-    Batch, ButtonQuestion, ChatAddress, Cursor, DeliveryId, Incoming, MarkupDialect, MessageId,
-    NewMessage, Outgoing, OutgoingFile, Platform, PlatformCustoms, PlatformError, PlatformLimits,
-    PlatformResult, RemoteFile, TextUnit, UserId,
+    Batch, ChatAddress, Cursor, DeliveryId, Incoming, MarkupDialect, MessageId, NewMessage,
+    Outgoing, OutgoingFile, Platform, PlatformCustoms, PlatformError, PlatformLimits,
+    PlatformResult, PostContent, RemoteFile, TextUnit, UserId,
 };
 use super::recent::Recent;
 use avocet_core::protocol::ChatPlatform;
@@ -329,10 +329,17 @@ impl Platform for Discord {
     fn send<'a>(
         &'a self,
         address: &'a ChatAddress,
-        outgoing: &'a Outgoing,
+        content: PostContent<'a>,
         new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        self.post(address, message_body(outgoing, &[]), None, new).boxed()
+        let (body, file) = match content {
+            PostContent::Text(text) => (message_body(text, &[]), None),
+            PostContent::Question(question) => (question_body(question), None),
+            PostContent::File(file) => {
+                (message_body(&Outgoing::plain(file.caption.as_str()), &[]), Some(file))
+            }
+        };
+        self.post(address, body, file, new).boxed()
     }
 
     fn edit<'a>(
@@ -342,15 +349,6 @@ impl Platform for Discord {
         outgoing: &'a Outgoing,
     ) -> PlatformResult<'a, ()> {
         self.update(address, message, outgoing).boxed()
-    }
-
-    fn ask<'a>(
-        &'a self,
-        address: &'a ChatAddress,
-        question: &'a ButtonQuestion,
-        new: &'a NewMessage,
-    ) -> PlatformResult<'a, MessageId> {
-        self.post(address, question_body(question), None, new).boxed()
     }
 
     fn acknowledge(&self, press: &str, text: Option<&str>) -> PlatformResult<'_, ()> {
@@ -418,16 +416,6 @@ impl Platform for Discord {
 
     fn set_menu<'a>(&'a self, calls: &'a [Value]) -> PlatformResult<'a, ()> {
         self.register(calls).boxed()
-    }
-
-    fn upload<'a>(
-        &'a self,
-        address: &'a ChatAddress,
-        file: &'a OutgoingFile,
-        new: &'a NewMessage,
-    ) -> PlatformResult<'a, MessageId> {
-        let caption = Outgoing::plain(file.caption.as_str());
-        self.post(address, message_body(&caption, &[]), Some(file), new).boxed()
     }
 
     fn download<'a>(&'a self, file: &'a RemoteFile, most: u64) -> PlatformResult<'a, Bytes> {

@@ -24,8 +24,8 @@ use self::message::{LABEL, card, question_card, send_call};
 use self::sources::FeishuSources;
 use super::connection::ServiceConnection;
 use super::platform::{
-    Batch, ButtonQuestion, ChatAddress, Cursor, MarkupDialect, MessageId, NewMessage, Outgoing,
-    OutgoingFile, Platform, PlatformCustoms, PlatformError, PlatformLimits, PlatformResult,
+    Batch, ChatAddress, Cursor, MarkupDialect, MessageId, NewMessage, Outgoing, OutgoingFile,
+    Platform, PlatformCustoms, PlatformError, PlatformLimits, PlatformResult, PostContent,
     RemoteFile, TextUnit, UserId,
 };
 use super::recent::Recent;
@@ -214,10 +214,18 @@ impl Platform for Feishu {
     fn send<'a>(
         &'a self,
         address: &'a ChatAddress,
-        outgoing: &'a Outgoing,
+        content: PostContent<'a>,
         new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        let card = card(outgoing);
+        let card = match content {
+            PostContent::Text(text) => card(text),
+            PostContent::Question(question) => {
+                let chat = &address.chat.0;
+                let is_private = self.recent_chats.get(chat, Instant::now()).is_some();
+                question_card(question, address, !is_private)
+            }
+            PostContent::File(file) => return self.send_file(address, file, new).boxed(),
+        };
         async move { self.post(address, "interactive", &card, new.nonce).await }.boxed()
     }
 
@@ -234,17 +242,6 @@ impl Platform for Feishu {
         .boxed()
     }
 
-    fn ask<'a>(
-        &'a self,
-        address: &'a ChatAddress,
-        question: &'a ButtonQuestion,
-        new: &'a NewMessage,
-    ) -> PlatformResult<'a, MessageId> {
-        let is_private = self.recent_chats.get(&address.chat.0, Instant::now()).is_some();
-        let card = question_card(question, address, !is_private);
-        async move { self.post(address, "interactive", &card, new.nonce).await }.boxed()
-    }
-
     fn acknowledge(&self, press: &str, text: Option<&str>) -> PlatformResult<'_, ()> {
         if let Some(running) = self.running.get() {
             let text = text.map(str::to_owned);
@@ -257,24 +254,6 @@ impl Platform for Feishu {
         let at = incoming::private_chat(user);
         self.recent_chats.insert(&at.chat.0, (), Instant::now());
         std::future::ready(Ok(at)).boxed()
-    }
-
-    fn typing<'a>(&'a self, _address: &'a ChatAddress) -> PlatformResult<'a, ()> {
-        std::future::ready(Ok(())).boxed()
-    }
-
-    /// Commands are typed.
-    fn set_menu<'a>(&'a self, _calls: &'a [Value]) -> PlatformResult<'a, ()> {
-        std::future::ready(Ok(())).boxed()
-    }
-
-    fn upload<'a>(
-        &'a self,
-        address: &'a ChatAddress,
-        file: &'a OutgoingFile,
-        new: &'a NewMessage,
-    ) -> PlatformResult<'a, MessageId> {
-        self.send_file(address, file, new).boxed()
     }
 
     fn download<'a>(&'a self, file: &'a RemoteFile, most: u64) -> PlatformResult<'a, Bytes> {

@@ -29,9 +29,9 @@ use self::sources::SlackSources;
 use self::text::escape;
 use super::connection::ServiceConnection;
 use super::platform::{
-    Batch, ButtonQuestion, ChatAddress, Cursor, Incoming, IncomingKind, MarkupDialect, MessageId,
-    NewMessage, Outgoing, OutgoingFile, Platform, PlatformCustoms, PlatformError, PlatformLimits,
-    PlatformResult, RemoteFile, TextUnit, UserId,
+    Batch, ChatAddress, Cursor, Incoming, IncomingKind, MarkupDialect, MessageId, NewMessage,
+    Outgoing, OutgoingFile, Platform, PlatformCustoms, PlatformError, PlatformLimits,
+    PlatformResult, PostContent, RemoteFile, TextUnit, UserId,
 };
 use super::recent::Recent;
 use avocet_core::protocol::ChatPlatform;
@@ -418,10 +418,14 @@ impl Platform for Slack {
     fn send<'a>(
         &'a self,
         address: &'a ChatAddress,
-        outgoing: &'a Outgoing,
+        content: PostContent<'a>,
         new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        let body = post_body(address, outgoing, &nonce(new));
+        let body = match content {
+            PostContent::Text(text) => post_body(address, text, &nonce(new)),
+            PostContent::Question(question) => question_body(address, question, &nonce(new)),
+            PostContent::File(file) => return self.send_file(address, file, new).boxed(),
+        };
         self.post(address, body, new).boxed()
     }
 
@@ -432,16 +436,6 @@ impl Platform for Slack {
         outgoing: &'a Outgoing,
     ) -> PlatformResult<'a, ()> {
         self.update(address, message, outgoing).boxed()
-    }
-
-    fn ask<'a>(
-        &'a self,
-        address: &'a ChatAddress,
-        question: &'a ButtonQuestion,
-        new: &'a NewMessage,
-    ) -> PlatformResult<'a, MessageId> {
-        let body = question_body(address, question, &nonce(new));
-        self.post(address, body, new).boxed()
     }
 
     fn admitted(&self, incoming: &Incoming) {
@@ -478,20 +472,6 @@ impl Platform for Slack {
 
     fn typing<'a>(&'a self, address: &'a ChatAddress) -> PlatformResult<'a, ()> {
         self.show_status(address).boxed()
-    }
-
-    /// The commands of an app are in its manifest, which its owner pastes.
-    fn set_menu<'a>(&'a self, _calls: &'a [Value]) -> PlatformResult<'a, ()> {
-        std::future::ready(Ok(())).boxed()
-    }
-
-    fn upload<'a>(
-        &'a self,
-        address: &'a ChatAddress,
-        file: &'a OutgoingFile,
-        new: &'a NewMessage,
-    ) -> PlatformResult<'a, MessageId> {
-        self.send_file(address, file, new).boxed()
     }
 
     fn download<'a>(&'a self, file: &'a RemoteFile, most: u64) -> PlatformResult<'a, Bytes> {

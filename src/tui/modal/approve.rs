@@ -1,9 +1,10 @@
 //! The dialog that asks whether a step may run: the exact command or diff, and the steps after it
-//! that one answer may include; a key shows everything else that is known.
+//! that one answer may include; a key shows everything else that is known. Each simple command of a
+//! shell line that the user typed has its own judgement.
 
 use ratatui::text::{Line, Span};
 
-use super::dialog::Dialog;
+use super::dialog::{QuestionContent, QuestionDialog};
 use super::dialog_frame::DialogPage;
 use super::file_change;
 use super::question::QuestionState;
@@ -11,23 +12,26 @@ use super::rows::{DiffViewCache, Rows};
 use super::step_details::{self, StepDetails};
 use super::subject::Subject;
 use crate::draw::DrawContext;
-use crate::text;
-use avocet_core::i18n::{LocalizedText, agents, common, rules, screen as phrases};
+use crate::{draw, text};
+use avocet_core::i18n::{LocalizedText, agents, common, screen as phrases};
 use avocet_core::protocol::{AskId, Change, RemainingStep, Risk, StepAction, StepQuestion, Tier};
 use avocet_present::QuestionKind;
 use avocet_present::flow::QuestionFlow;
 use avocet_present::outcome::{VerbForm, step_name};
+use avocet_present::question_lines::rule_summary;
 
 #[derive(Debug)]
-pub struct ApproveDialog {
-    pub question: QuestionState,
+struct ApproveQuestion {
     asked: StepQuestion,
     /// The folder of the session: another one is named.
     home: String,
 }
 
+/// Columns before each simple command.
+const INDENT: usize = 2;
+
 /// `2 of 5`; nothing for a single step.
-pub fn count(question: &StepQuestion, cx: &DrawContext<'_>) -> Vec<Span<'static>> {
+fn count(question: &StepQuestion, cx: &DrawContext<'_>) -> Vec<Span<'static>> {
     let say = phrases::ASK_COUNT.with("n", question.number).with("of", question.of).text(cx.lang);
     (question.of > 1).then(|| Span::styled(say, cx.theme.dim)).into_iter().collect()
 }
@@ -39,27 +43,28 @@ fn program(action: &StepAction) -> Option<&str> {
     }
 }
 
-impl Dialog for ApproveDialog {
-    fn question(&self) -> &QuestionState {
-        &self.question
+impl QuestionContent for ApproveQuestion {
+    fn step(&self) -> Option<(&StepAction, &Risk)> {
+        Some((&self.asked.step.work, &self.asked.risk))
     }
 
-    fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
-        (&mut self.question, Some((&self.asked.step.work, &self.asked.risk)))
-    }
-
-    fn body(&mut self, width: usize, cx: &DrawContext<'_>) -> DialogPage {
+    fn body(&mut self, question: &QuestionState, width: usize, cx: &DrawContext<'_>) -> DialogPage {
+        if question.choices.flow.offer.kind == QuestionKind::Shell {
+            return self.shell_page(question, width, cx);
+        }
         let change = self.asked.change.as_ref();
-        let subject = self.question.subject(&self.asked.step.work, &self.asked.risk, change);
+        let subject = question.subject(&self.asked.step.work, &self.asked.risk, change);
         let prompt = if self.asked.rest.is_empty() {
             step_details::PROMPT
         } else {
             step_details::MARKED_PROMPT
         };
         let states_reason = !self.asked.risk.is_high_risk();
-        let title = self.title(width);
+        let kind = question.choices.flow.offer.kind;
+        let title = self.title(kind, width);
         let mut counts = self.count(cx);
-        let titled = change.filter(|change| !subject.is_edited() && self.names(change, width));
+        let titled =
+            change.filter(|change| !subject.is_edited() && self.names(kind, change, width));
         counts.extend(titled.into_iter().flat_map(|change| file_change::counts(change, cx)));
         let mut page = subject.page(title, counts, prompt, states_reason, (width, cx));
         let head = titled.map_or(0, |change| file_change::head_rows(change, width, cx).len());
@@ -74,10 +79,10 @@ impl Dialog for ApproveDialog {
         let most = if paged { file_change::MUST } else { usize::MAX };
         page.optional = page.required.split_off(page.required.len().min(most));
         for step in &self.asked.rest {
-            page.optional.append(upcoming_step_rows(step, width, cx, &self.question.diffs));
+            page.optional.append(upcoming_step_rows(step, width, cx, &question.diffs));
         }
-        let detailed = self.question.is_detailed();
-        page.optional.extend(self.condition_rows(&subject, is_said, width, cx));
+        let detailed = question.is_detailed();
+        page.optional.extend(self.condition_rows(&subject, detailed, is_said, (width, cx)));
         if let Some(trust) = &self.asked.trust {
             page.optional.push(Line::default());
             page.optional.extend(super::trust::offer_rows(trust, width, cx));
@@ -86,39 +91,77 @@ impl Dialog for ApproveDialog {
             page.facts.extend(step_details::sandbox_rows(subject.risk, width, cx));
         }
         if detailed {
+            let rule = question.choices.flow.offer.rule.is_some();
             page.keeps_facts = true;
             page.facts.push(Line::default());
-            page.facts.extend(self.detail_rows(&subject, width, cx));
+            page.facts.extend(self.detail_rows(&subject, rule, width, cx));
         }
         page
     }
 }
 
-impl ApproveDialog {
-    pub fn new(id: AskId, flow: QuestionFlow, question: StepQuestion, home: &str) -> ApproveDialog {
-        let slight = question.change.is_some()
-            && question.risk.tier == Tier::L1
-            && question.risk.can_batch_approve();
-        let mut asking = QuestionState::new(id, flow).with_skippable_rest(slight);
-        let note = match question.change {
-            Some(_) => vec![phrases::ACCEPT_EDITS_NOTE.into()],
-            None => rule_summary(&question.rule_covers),
-        };
-        asking.choices = asking.choices.with_note(note);
-        ApproveDialog { question: asking, asked: question, home: home.to_owned() }
+pub fn dialog(id: AskId, flow: QuestionFlow, question: StepQuestion, home: &str) -> QuestionDialog {
+    let slight = question.change.is_some()
+        && question.risk.tier == Tier::L1
+        && question.risk.can_batch_approve();
+    let mut asking = QuestionState::new(id, flow).with_skippable_rest(slight);
+    let note = match question.change {
+        Some(_) => vec![phrases::ACCEPT_EDITS_NOTE.into()],
+        None => rule_summary(&question.rule_covers).cloned().collect(),
+    };
+    asking.choices = asking.choices.with_note(note);
+    QuestionDialog::new(asking, ApproveQuestion { asked: question, home: home.to_owned() })
+}
+
+impl ApproveQuestion {
+    fn shell_page(
+        &self,
+        question: &QuestionState,
+        width: usize,
+        cx: &DrawContext<'_>,
+    ) -> DialogPage {
+        let subject = question.subject(&self.asked.step.work, &self.asked.risk, None);
+        let title = phrases::SHELL_TITLE.into();
+        let counts = count(&self.asked, cx);
+        let mut page = subject.page(title, counts, step_details::PROMPT, false, (width, cx));
+        if !subject.is_edited() {
+            page.optional.extend(self.command_rows(width, cx));
+        }
+        let mut details = StepDetails::new(width, question.is_detailed(), cx);
+        details.push_reasons(subject.work, subject.risk, cx);
+        details.push_effects(&subject.risk.effects, cx);
+        details.push_text(common::FOLDER, &self.asked.cwd, cx.theme.text, cx);
+        page.optional.extend(details.into_rows());
+        page
+    }
+
+    /// Each simple command after its tier; a high-risk one gives its reasons below.
+    fn command_rows(&self, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
+        if self.asked.pieces.is_empty() {
+            return Vec::new();
+        }
+        let mut rows = vec![Line::styled(phrases::SHELL_PIECES.text(cx.lang), cx.theme.dim)];
+        let room = width.saturating_sub(INDENT);
+        for piece in &self.asked.pieces {
+            let text = step_details::full_rows(&piece.text, cx.theme.text, room, cx);
+            let text = step_details::with_tier(text, &piece.risk, room, cx);
+            rows.extend(draw::label_lines("", cx.theme.dim, INDENT, text));
+        }
+        rows.push(Line::default());
+        rows
     }
 
     /// The question, after the name of the subagent that asks.
-    fn title(&self, width: usize) -> LocalizedText {
-        let title = self.plain_title(width);
+    fn title(&self, kind: QuestionKind, width: usize) -> LocalizedText {
+        let title = self.plain_title(kind, width);
         match &self.asked.agent {
             Some(name) => agents::OF_AGENT.with("name", name.as_str()).with("text", title),
             None => title,
         }
     }
 
-    fn plain_title(&self, width: usize) -> LocalizedText {
-        let text: LocalizedText = match self.question.choices.flow.offer.kind {
+    fn plain_title(&self, kind: QuestionKind, width: usize) -> LocalizedText {
+        let text: LocalizedText = match kind {
             QuestionKind::Change => {
                 let Some(change) = &self.asked.change else {
                     return phrases::ASK_TITLE.with("where", "");
@@ -145,8 +188,8 @@ impl ApproveDialog {
     }
 
     /// Whether the title has the whole name of the changed file.
-    fn names(&self, change: &Change, width: usize) -> bool {
-        self.question.choices.flow.offer.kind == QuestionKind::Change
+    fn names(&self, kind: QuestionKind, change: &Change, width: usize) -> bool {
+        kind == QuestionKind::Change
             && change.others.is_empty()
             && text::width(&text::single_line(&change.name())) <= name_room(width)
     }
@@ -162,12 +205,11 @@ impl ApproveDialog {
     fn condition_rows(
         &self,
         subject: &Subject<'_>,
+        is_detailed: bool,
         is_said: bool,
-        width: usize,
-        cx: &DrawContext<'_>,
+        (width, cx): (usize, &DrawContext<'_>),
     ) -> Vec<Line<'static>> {
         let mut details = StepDetails::new(width, false, cx);
-        let is_detailed = self.question.is_detailed();
         if !is_detailed || subject.is_edited() {
             details.push_gravest_reasons((subject.work, subject.risk), is_said, cx);
         }
@@ -188,6 +230,7 @@ impl ApproveDialog {
     fn detail_rows(
         &self,
         subject: &Subject<'_>,
+        has_rule: bool,
         width: usize,
         cx: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
@@ -198,7 +241,7 @@ impl ApproveDialog {
             details.push_text(common::PROGRAM, path, cx.theme.text, cx);
         }
         details.push_text(common::FOLDER, &self.asked.cwd, cx.theme.text, cx);
-        if !subject.is_edited() && self.question.choices.flow.offer.rule.is_some() {
+        if !subject.is_edited() && has_rule {
             details.push_coverage(&self.asked.rule_covers, cx);
         }
         details.push_model_text(common::MODEL, &self.asked.why, cx);
@@ -217,13 +260,7 @@ impl ApproveDialog {
 
 /// Columns of a title for the name of a file, next to its other words.
 fn name_room(width: usize) -> usize {
-    (width / 2).min(width.saturating_sub(28))
-}
-
-/// What a rule covers, without the options and the reasons that it names one by one.
-fn rule_summary(texts: &[LocalizedText]) -> Vec<LocalizedText> {
-    let listed = [rules::OPTIONS, rules::OPTIONS_MORE, rules::REASONS];
-    texts.iter().filter(|say| !listed.contains(&say.phrase())).take(2).cloned().collect()
+    (width / 2).min(width.saturating_sub(28)).max(6)
 }
 
 /// A step after this one: its whole command, and its tier unless that is the usual one.

@@ -310,26 +310,18 @@ const OTHER: &[KeyHint] = &[selects(), NO, HELP];
 const TRUSTING: &[KeyHint] = &[selects(), closes(phrases::HINT_AS_IT_IS), MOVE, HELP];
 const PAUSING: &[KeyHint] = &[selects(), closes(common::STOP_HERE), MOVE, SCROLL];
 /// Below the field of an edit.
-pub const EDITING: &[KeyHint] = &[
-    KeyHint::bound(KeyContext::Question, KeyAction::Accept, phrases::HINT_RUN_THIS),
-    KeyHint::bound(KeyContext::Question, KeyAction::Close, phrases::HINT_BACK),
-    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
-];
+const EDITING: &[KeyHint] = &below_field(phrases::HINT_RUN_THIS, phrases::HINT_BACK);
 /// Below the field of a reason.
-pub const WORDING: &[KeyHint] = &[
-    KeyHint::bound(KeyContext::Question, KeyAction::Accept, phrases::HINT_REJECT_WITH),
-    KeyHint::bound(KeyContext::Question, KeyAction::Close, phrases::HINT_BACK),
-    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
-];
+const WORDING: &[KeyHint] = &below_field(phrases::HINT_REJECT_WITH, phrases::HINT_BACK);
 /// An answer in words.
-pub const WRITING: &[KeyHint] = &[
-    KeyHint::bound(KeyContext::Question, KeyAction::Accept, phrases::HINT_SEND),
-    KeyHint::bound(KeyContext::Question, KeyAction::Close, phrases::HINT_BACK),
-    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
-];
+const WRITING: &[KeyHint] = &below_field(phrases::HINT_SEND, phrases::HINT_BACK);
 /// Where nothing else answers.
-pub const WRITING_ONLY: &[KeyHint] = &[
-    KeyHint::bound(KeyContext::Question, KeyAction::Accept, phrases::HINT_SEND),
-    KeyHint::bound(KeyContext::Question, KeyAction::Close, phrases::CHOICE_NOTHING),
-    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
-];
+const WRITING_ONLY: &[KeyHint] = &below_field(phrases::HINT_SEND, phrases::CHOICE_NOTHING);
+
+const fn below_field(accept: Phrase, close: Phrase) -> [KeyHint; 3] {
+    [
+        KeyHint::bound(KeyContext::Question, KeyAction::Accept, accept),
+        closes(close),
+        KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
+    ]
+}

@@ -1,5 +1,7 @@
-//! The trait of questions that are shown in the common dialog. Each provides its content; layout,
-//! drawing and keys are here, once for all of them.
+//! A question in the common dialog: the common part, and its content, which each kind of question
+//! provides. Layout, drawing and keys are here, once for all of them.
+
+use std::fmt::Debug;
 
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
@@ -12,32 +14,44 @@ use crate::draw::DrawContext;
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::{Risk, StepAction};
 
-pub trait Dialog {
-    /// The common part, and the step in question where it can be edited.
-    fn question(&self) -> &QuestionState;
+#[derive(Debug)]
+pub struct QuestionDialog {
+    pub question: QuestionState,
+    content: Box<dyn QuestionContent>,
+}
 
-    fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>);
-
+pub trait QuestionContent: Debug {
     /// The content above the choices, at this width.
-    fn body(&mut self, width: usize, cx: &DrawContext<'_>) -> DialogPage;
+    fn body(&mut self, question: &QuestionState, width: usize, cx: &DrawContext<'_>) -> DialogPage;
 
-    /// Handles a key that only this dialog knows; false for all others.
-    fn handle_own_key(&mut self, _key: &KeyEvent) -> bool {
-        false
+    /// The step in question, where it can be edited.
+    fn step(&self) -> Option<(&StepAction, &Risk)> {
+        None
     }
 
-    fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
-        if self.question_and_step().0.is_choosing() && self.handle_own_key(key) {
+    /// Handles a key that only this question knows; false for all others.
+    fn handle_own_key(&mut self, _question: &mut QuestionState, _key: &KeyEvent) -> bool {
+        false
+    }
+}
+
+impl QuestionDialog {
+    pub fn new(question: QuestionState, content: impl QuestionContent + 'static) -> QuestionDialog {
+        QuestionDialog { question, content: Box::new(content) }
+    }
+
+    pub fn key(&mut self, key: &KeyEvent, at: (Millis, bool), lang: Lang) -> ModalAction {
+        let QuestionDialog { question, content } = self;
+        if question.is_choosing() && content.handle_own_key(question, key) {
             return ModalAction::Stay;
         }
-        let (asking, held) = self.question_and_step();
-        asking.key(key, at, held, lang)
+        question.key(key, at, content.step(), lang)
     }
 
     /// Lays it out for `screen`; returns its rows.
-    fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) -> u16 {
+    pub fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) -> u16 {
         let width = DialogPage::body_width(screen.width);
-        let page = self.body(width, cx);
-        self.question_and_step().0.fit(screen, page, width, cx)
+        let page = self.content.body(&self.question, width, cx);
+        self.question.fit(screen, page, width, cx)
     }
 }

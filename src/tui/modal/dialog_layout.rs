@@ -114,6 +114,10 @@ pub fn lay_out(height: u16, rows: &DialogRows) -> DialogLayout {
     // A list shows more than its first step.
     let least = rows.required.max(rows.body.min(MIN_BODY));
     let mut layout = layouts.find(|layout| holds(layout, least)).unwrap_or_else(scrolls);
+    // Blank rows give way before what is asked about is hidden.
+    if layout.body < ROOMY && !holds(&layout, wanted(keeps)) {
+        layout = divide(layout.total(), Spacing::None, keeps);
+    }
     layout.body = layout.body.min(u16::try_from(wanted(keeps)).unwrap_or(u16::MAX));
     layout
 }
@@ -170,6 +174,14 @@ mod tests {
         assert_eq!(form(8, rows(9, 1, 4)), FootForm::Flow);
         assert_eq!(form(4, rows(1, 1, 4)), FootForm::Row);
         assert_eq!(form(5, rows(9, 1, 4)), FootForm::Row);
+    }
+
+    #[test]
+    fn blank_rows_give_way_before_the_reasons() {
+        let grave = DialogRows { body: 11, ..rows(3, 1, 8) };
+        let layout = lay_out(12, &grave);
+        assert_eq!((layout.form, layout.body, layout.total()), (FootForm::Flow, 6, 10));
+        assert_eq!(layout.spacing, Spacing::None);
     }
 
     #[test]

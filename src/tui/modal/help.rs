@@ -2,17 +2,17 @@
 
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::ModalAction;
 use super::choice;
-use super::page::{PageScroll, TwoColumnList};
+use super::page::{FullPage, PageScroll, TwoColumnList};
 use crate::draw::DrawContext;
 use crate::keymap::Keymap;
-use crate::keys::{self, KEYS, KeyAction, KeyContext};
+use crate::keys::{KEYS, KeyAction, KeyContext};
 use crate::{status, text};
-use avocet_core::i18n::{Phrase, PhraseValue, common, screen as phrases, session};
+use avocet_core::i18n::{Lang, Phrase, PhraseValue, common, screen as phrases, session};
 use avocet_core::protocol::Extensions;
 use avocet_present::commands::{Surface, by_category, kept_sections, with_aliases};
 
@@ -29,6 +29,26 @@ pub struct HelpDialog {
     extensions: Vec<(PhraseValue, Vec<(String, PhraseValue)>)>,
 }
 
+impl FullPage for HelpDialog {
+    fn key(&mut self, key: &KeyEvent, _: Lang) -> ModalAction {
+        self.page.key(key)
+    }
+
+    fn scroll(&mut self, lines: i32) {
+        self.page.scroll(lines);
+    }
+
+    fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) {
+        let rows = self.rows(screen.width, cx);
+        self.page.fit(screen.height, rows);
+    }
+
+    fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
+        self.page.draw(area, buf, cx, phrases::HELP_TITLE.text(cx.lang), HINTS);
+        None
+    }
+}
+
 impl HelpDialog {
     pub fn new(extensions: &Extensions, keymap: &Keymap) -> HelpDialog {
         HelpDialog {
@@ -36,32 +56,6 @@ impl HelpDialog {
             keymap: keymap.clone(),
             extensions: kept_sections(extensions, Surface::Local),
         }
-    }
-
-    pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
-        let action =
-            keys::action(KeyContext::Page, key).or_else(|| keys::action(KeyContext::Anywhere, key));
-        match action {
-            Some(KeyAction::Close) => ModalAction::Close,
-            Some(action) => {
-                self.page.act(action);
-                ModalAction::Stay
-            }
-            None => ModalAction::Stay,
-        }
-    }
-
-    pub fn scroll(&mut self, lines: i32) {
-        self.page.scroll(lines);
-    }
-
-    pub fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) {
-        let rows = self.rows(screen.width, cx);
-        self.page.fit(screen.height, rows);
-    }
-
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
-        self.page.draw(area, buf, cx, phrases::HELP_TITLE.text(cx.lang), HINTS);
     }
 
     fn rows(&self, width: u16, cx: &DrawContext<'_>) -> Vec<Line<'static>> {

@@ -7,13 +7,13 @@ use ratatui::text::{Line, Span};
 
 use super::ModalAction;
 use super::help::key_list;
-use super::page::PageScroll;
+use super::page::{FullPage, PageScroll};
 use crate::draw::{self, DrawContext};
 use crate::keymap::Keymap;
-use crate::keys::{self, KeyAction, KeyContext};
+use crate::keys::{KeyAction, KeyContext};
 use crate::symbols::CHOSEN;
 use crate::{status, text};
-use avocet_core::i18n::screen as phrases;
+use avocet_core::i18n::{Lang, screen as phrases};
 
 /// The longest search.
 const MAX_LENGTH: usize = 80;
@@ -27,13 +27,9 @@ pub struct KeyPage {
     query: String,
 }
 
-impl KeyPage {
-    pub fn new(keymap: &Keymap) -> KeyPage {
-        KeyPage { keymap: keymap.clone(), ..KeyPage::default() }
-    }
-
+impl FullPage for KeyPage {
     /// Letters search, so only other keys move and close.
-    pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
+    fn key(&mut self, key: &KeyEvent, _: Lang) -> ModalAction {
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         match key.code {
             KeyCode::Char(c) if !held => {
@@ -46,28 +42,17 @@ impl KeyPage {
                 self.query.pop();
             }
             KeyCode::Esc if !self.query.is_empty() => self.query.clear(),
-            _ => return self.handle_page_key(key),
+            _ => return self.page.key(key),
         }
         self.page.rewind();
         ModalAction::Stay
     }
 
-    fn handle_page_key(&mut self, key: &KeyEvent) -> ModalAction {
-        match keys::action(KeyContext::Page, key)
-            .or_else(|| keys::action(KeyContext::Anywhere, key))
-        {
-            Some(KeyAction::Close) => return ModalAction::Close,
-            Some(action) => self.page.act(action),
-            None => {}
-        }
-        ModalAction::Stay
-    }
-
-    pub fn scroll(&mut self, lines: i32) {
+    fn scroll(&mut self, lines: i32) {
         self.page.scroll(lines);
     }
 
-    pub fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) {
+    fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) {
         let list = key_list(&self.keymap, cx).filtered(&self.query);
         let rows = if list.is_empty() {
             vec![Line::styled(phrases::CHOOSE_NONE.text(cx.lang), cx.theme.dim)]
@@ -77,9 +62,15 @@ impl KeyPage {
         self.page.fit(screen.height, rows);
     }
 
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
+    fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
         self.page.draw(area, buf, cx, phrases::KEYS_TITLE.text(cx.lang), HINTS);
         self.draw_search(Rect { y: area.y + 1, height: 1, ..area }.intersection(area), buf, cx)
+    }
+}
+
+impl KeyPage {
+    pub fn new(keymap: &Keymap) -> KeyPage {
+        KeyPage { keymap: keymap.clone(), ..KeyPage::default() }
     }
 
     fn draw_search(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {

@@ -40,7 +40,6 @@ mod question;
 mod rows;
 mod scroll;
 mod setting_entry;
-mod shell;
 mod side_answer;
 mod step_details;
 mod subject;
@@ -48,39 +47,25 @@ mod template_commands;
 mod trust;
 
 pub use action::{ModalAction, PickerAction, Topic};
-use approve::ApproveDialog;
-use dialog::Dialog;
+use dialog::QuestionDialog;
 pub use dialog_frame::fit_message;
 use diff::DiffDialog;
 use form::FormDialog;
 use help::HelpDialog;
 pub use key_entry::KeyEntry;
 use key_page::KeyPage;
-use model_question::ModelQuestionDialog;
-use pause::PauseDialog;
+use page::FullPage;
 pub use picker::{Picker, PickerRow};
 use question::QuestionState;
-#[cfg(test)]
-pub use question::WORD;
 pub use setting_entry::SettingEntry;
-use shell::ShellDialog;
 use side_answer::SideAnswerPage;
-use template_commands::TemplateDialog;
-use trust::TrustDialog;
 
 #[derive(Debug)]
 pub enum Modal {
-    Approve(Box<ApproveDialog>),
-    Shell(Box<ShellDialog>),
-    Pause(Box<PauseDialog>),
-    TemplateCommands(Box<TemplateDialog>),
-    Trust(Box<TrustDialog>),
-    ModelQuestion(Box<ModelQuestionDialog>),
+    Question(Box<QuestionDialog>),
     Form(Box<FormDialog>),
     Picker(Box<Picker>),
-    Help(HelpDialog),
-    Keys(KeyPage),
-    SideAnswer(SideAnswerPage),
+    Page(Box<dyn FullPage>),
     KeyEntry(Box<KeyEntry>),
     SettingEntry(Box<SettingEntry>),
     Diff(Box<DiffDialog>),
@@ -92,35 +77,27 @@ impl Modal {
         let id = ask.id;
         let flow = QuestionFlow::new(&ask.question);
 
-        match ask.question {
-            Question::Pause { why } => Modal::Pause(Box::new(PauseDialog::new(id, flow, why))),
-            Question::Pieces { of, cwd, pieces } => {
-                Modal::TemplateCommands(Box::new(TemplateDialog::new(id, flow, of, cwd, pieces)))
-            }
-            Question::Trust { folder, above, because, found } => Modal::Trust(Box::new(
-                TrustDialog::new(id, flow, (folder, above), info.trusted, because, found),
-            )),
+        let dialog = match ask.question {
             Question::Form { script, fields } => {
-                Modal::Form(Box::new(FormDialog::new(id, &script, fields, info.lang)))
+                return Modal::Form(Box::new(FormDialog::new(id, &script, fields, info.lang)));
+            }
+            Question::Pause { why } => pause::dialog(id, flow, why),
+            Question::Pieces { of, cwd, pieces } => {
+                template_commands::dialog(id, flow, of, cwd, pieces)
+            }
+            Question::Trust { folder, above, because, found } => {
+                trust::dialog(id, flow, (folder, above), info.trusted, because, found)
             }
             question @ (Question::Choice { .. }
             | Question::Plan { .. }
-            | Question::ScriptCall { .. }) => {
-                Modal::ModelQuestion(Box::new(ModelQuestionDialog::new(id, flow, question)))
-            }
-            Question::Step(asked) => match asked.step.work {
-                StepAction::Shell { .. } => {
-                    Modal::Shell(Box::new(ShellDialog::new(id, flow, asked)))
-                }
-                StepAction::Exec { .. } | StepAction::Tool { .. } => {
-                    Modal::Approve(Box::new(ApproveDialog::new(id, flow, asked, &info.cwd)))
-                }
-            },
-        }
+            | Question::ScriptCall { .. }) => model_question::dialog(id, flow, question),
+            Question::Step(asked) => approve::dialog(id, flow, asked, &info.cwd),
+        };
+        Modal::Question(Box::new(dialog))
     }
 
     pub fn help(extensions: &Extensions, keymap: &Keymap) -> Modal {
-        Modal::Help(HelpDialog::new(extensions, keymap))
+        Modal::Page(Box::new(HelpDialog::new(extensions, keymap)))
     }
 
     /// Changed files: those of the session, and the others.
@@ -129,81 +106,49 @@ impl Modal {
     }
 
     pub fn keys(keymap: &Keymap) -> Modal {
-        Modal::Keys(KeyPage::new(keymap))
+        Modal::Page(Box::new(KeyPage::new(keymap)))
     }
 
     pub fn side_answer(page: Page) -> Modal {
-        Modal::SideAnswer(SideAnswerPage::new(page))
+        Modal::Page(Box::new(SideAnswerPage::new(page)))
     }
 
     /// The question, if it is one shown in the common dialog.
-    fn dialog(&self) -> Option<&dyn Dialog> {
+    fn question(&self) -> Option<&QuestionState> {
         match self {
-            Modal::Approve(approve) => Some(approve.as_ref()),
-            Modal::Shell(shell) => Some(shell.as_ref()),
-            Modal::Pause(pause) => Some(pause.as_ref()),
-            Modal::TemplateCommands(pieces) => Some(pieces.as_ref()),
-            Modal::Trust(trust) => Some(trust.as_ref()),
-            Modal::ModelQuestion(asked) => Some(asked.as_ref()),
-            Modal::Form(_)
-            | Modal::Picker(_)
-            | Modal::Help(_)
-            | Modal::KeyEntry(_)
-            | Modal::SettingEntry(_)
-            | Modal::Diff(_)
-            | Modal::SideAnswer(_)
-            | Modal::Keys(_) => None,
+            Modal::Question(dialog) => Some(&dialog.question),
+            _ => None,
         }
     }
 
-    fn dialog_mut(&mut self) -> Option<&mut dyn Dialog> {
+    fn question_mut(&mut self) -> Option<&mut QuestionState> {
         match self {
-            Modal::Approve(approve) => Some(approve.as_mut()),
-            Modal::Shell(shell) => Some(shell.as_mut()),
-            Modal::Pause(pause) => Some(pause.as_mut()),
-            Modal::TemplateCommands(pieces) => Some(pieces.as_mut()),
-            Modal::Trust(trust) => Some(trust.as_mut()),
-            Modal::ModelQuestion(asked) => Some(asked.as_mut()),
-            Modal::Form(_)
-            | Modal::Picker(_)
-            | Modal::Help(_)
-            | Modal::KeyEntry(_)
-            | Modal::SettingEntry(_)
-            | Modal::Diff(_)
-            | Modal::SideAnswer(_)
-            | Modal::Keys(_) => None,
+            Modal::Question(dialog) => Some(&mut dialog.question),
+            _ => None,
         }
-    }
-
-    fn question_state(&mut self) -> Option<&mut QuestionState> {
-        self.dialog_mut().map(|sheet| sheet.question_and_step().0)
     }
 
     /// True for a question that the user must answer.
     fn is_question(&self) -> bool {
-        matches!(self, Modal::Form(_)) || self.dialog().is_some()
+        matches!(self, Modal::Form(_) | Modal::Question(_))
     }
 
     fn is_about(&self, ask: AskId) -> bool {
         match self {
             Modal::Form(form) => form.id == ask,
-            other => other.dialog().is_some_and(|sheet| sheet.question().id == ask),
+            other => other.question().is_some_and(|asking| asking.id == ask),
         }
     }
 
-    fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
+    fn key(&mut self, key: &KeyEvent, at: (Millis, bool), lang: Lang) -> ModalAction {
         match self {
+            Modal::Question(dialog) => dialog.key(key, at, lang),
             Modal::Form(form) => form.key(key, lang),
             Modal::Picker(choose) => choose.key(key),
-            Modal::Help(help) => help.key(key),
-            Modal::Keys(keys) => keys.key(key),
-            Modal::SideAnswer(page) => page.key(key, lang),
+            Modal::Page(page) => page.key(key, lang),
             Modal::KeyEntry(entry) => entry.key(key),
             Modal::SettingEntry(entry) => entry.key(key, lang),
             Modal::Diff(diff) => diff.key(key),
-            sheet => {
-                sheet.dialog_mut().map_or(ModalAction::Unhandled, |sheet| sheet.key(key, at, lang))
-            }
         }
     }
 }
@@ -234,19 +179,7 @@ impl Modals {
     pub fn picker_mut(&mut self) -> Option<&mut Picker> {
         match self.0.last_mut()? {
             Modal::Picker(choose) => Some(choose),
-            Modal::Approve(_)
-            | Modal::Shell(_)
-            | Modal::Pause(_)
-            | Modal::TemplateCommands(_)
-            | Modal::Trust(_)
-            | Modal::ModelQuestion(_)
-            | Modal::Form(_)
-            | Modal::Help(_)
-            | Modal::KeyEntry(_)
-            | Modal::SettingEntry(_)
-            | Modal::Diff(_)
-            | Modal::SideAnswer(_)
-            | Modal::Keys(_) => None,
+            _ => None,
         }
     }
 
@@ -308,9 +241,7 @@ impl Modals {
     pub fn has_text_field(&self) -> bool {
         match self.0.last() {
             Some(Modal::Form(_)) => true,
-            other => {
-                other.and_then(Modal::dialog).is_some_and(|sheet| sheet.question().has_text_field())
-            }
+            _ => self.top_question().is_some_and(QuestionState::has_text_field),
         }
     }
 
@@ -323,17 +254,14 @@ impl Modals {
     pub fn set_listening(&mut self, notice: FocusNotice) {
         match self.0.last_mut() {
             Some(Modal::Form(form)) => form.set_listening(notice),
-            other => {
-                if let Some(asking) = other.and_then(Modal::question_state) {
-                    asking.set_listening(notice);
-                }
-            }
+            Some(Modal::Question(dialog)) => dialog.question.set_listening(notice),
+            _ => {}
         }
     }
 
     /// Keys go to the draft from now on.
     pub fn reset_selection(&mut self) {
-        if let Some(asking) = self.0.last_mut().and_then(Modal::question_state) {
+        if let Some(asking) = self.top_question_mut() {
             asking.reset_selection();
         }
     }
@@ -349,7 +277,11 @@ impl Modals {
     }
 
     fn top_question(&self) -> Option<&QuestionState> {
-        self.0.last().and_then(Modal::dialog).map(Dialog::question)
+        self.0.last().and_then(Modal::question)
+    }
+
+    fn top_question_mut(&mut self) -> Option<&mut QuestionState> {
+        self.0.last_mut().and_then(Modal::question_mut)
     }
 
     /// When a held approval counts.
@@ -359,19 +291,19 @@ impl Modals {
 
     /// An approval that was held until now.
     pub fn take_held(&mut self, now: Millis) -> Option<Op> {
-        self.0.last_mut().and_then(Modal::question_state)?.take_held(now)
+        self.top_question_mut()?.take_held(now)
     }
 
     /// Says in the question on top why a key did nothing.
-    pub fn refuse(&mut self, why: Phrase) {
-        if let Some(asking) = self.0.last_mut().and_then(Modal::question_state) {
-            asking.refuse(why);
+    pub fn refuse(&mut self, phrase: Phrase) {
+        if let Some(asking) = self.top_question_mut() {
+            asking.refuse(phrase);
         }
     }
 
     /// The last key was released.
     pub fn key_released(&mut self) {
-        if let Some(asking) = self.0.last_mut().and_then(Modal::question_state) {
+        if let Some(asking) = self.top_question_mut() {
             asking.key_released();
         }
     }
@@ -380,9 +312,8 @@ impl Modals {
     pub fn scroll(&mut self, action: ScrollAction) -> bool {
         match self.0.last_mut() {
             Some(Modal::Form(form)) => form.scroll(action),
-            other => {
-                other.and_then(Modal::question_state).is_some_and(|asking| asking.scroll(action))
-            }
+            Some(Modal::Question(dialog)) => dialog.question.scroll(action),
+            _ => false,
         }
     }
 
@@ -394,13 +325,14 @@ impl Modals {
         change: Option<Change>,
     ) {
         let asked =
-            self.0.iter_mut().filter_map(Modal::question_state).find(|asking| asking.id == ask);
+            self.0.iter_mut().filter_map(Modal::question_mut).find(|asking| asking.id == ask);
         if let Some(asking) = asked {
             asking.set_assessment(action, risk, change);
         }
     }
 
-    pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
+    /// Handles a key at this time; true: the question on top cannot have been read yet.
+    pub fn key(&mut self, key: &KeyEvent, at: (Millis, bool), lang: Lang) -> ModalAction {
         self.0.last_mut().map_or(ModalAction::Unhandled, |modal| modal.key(key, at, lang))
     }
 
@@ -410,10 +342,8 @@ impl Modals {
                 form.paste(text, lang);
                 ModalAction::Stay
             }
-            other => {
-                let asking = other.and_then(Modal::question_state);
-                asking.map_or(ModalAction::Stay, |asking| asking.paste(text, lang))
-            }
+            Some(Modal::Question(dialog)) => dialog.question.paste(text, lang),
+            _ => ModalAction::Stay,
         }
     }
 
@@ -429,7 +359,7 @@ impl Modals {
     pub fn next_unhighlighted(&self) -> Option<Snippet> {
         match self.0.last()? {
             Modal::Diff(diff) => diff.diffs.next_unhighlighted(),
-            other => other.dialog()?.question().diffs.next_unhighlighted(),
+            other => other.question()?.diffs.next_unhighlighted(),
         }
     }
 
@@ -437,30 +367,18 @@ impl Modals {
     pub fn add_highlight(&self, code: HighlightedCode) {
         match self.0.last() {
             Some(Modal::Diff(diff)) => diff.diffs.add_highlight(code),
-            other => {
-                if let Some(dialog) = other.and_then(Modal::dialog) {
-                    dialog.question().diffs.add_highlight(code);
-                }
-            }
+            Some(Modal::Question(dialog)) => dialog.question.diffs.add_highlight(code),
+            _ => {}
         }
     }
 
     /// Handles the mouse wheel.
     pub fn scroll_lines(&mut self, lines: i32) {
         match self.0.last_mut() {
-            Some(Modal::Help(help)) => help.scroll(lines),
-            Some(Modal::Keys(keys)) => keys.scroll(lines),
-            Some(Modal::SideAnswer(page)) => page.scroll(lines),
+            Some(Modal::Page(page)) => page.scroll(lines),
             Some(Modal::Diff(diff)) => diff.scroll(lines),
-            Some(
-                Modal::Form(_) | Modal::KeyEntry(_) | Modal::SettingEntry(_) | Modal::Picker(_),
-            )
-            | None => {}
-            Some(asked) => {
-                if let Some(question) = asked.question_state() {
-                    question.scroll_lines(lines);
-                }
-            }
+            Some(Modal::Question(dialog)) => dialog.question.scroll_lines(lines),
+            _ => {}
         }
     }
 
@@ -468,15 +386,13 @@ impl Modals {
     /// screen.
     pub fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) -> Option<u16> {
         match self.0.last_mut()? {
+            Modal::Question(dialog) => return Some(dialog.fit(screen, cx)),
             Modal::Form(form) => return Some(form.fit(screen, cx)),
             Modal::Picker(choose) => return Some(choose.height(screen)),
             Modal::KeyEntry(entry) => return Some(entry.height(screen, cx.lang)),
             Modal::SettingEntry(entry) => return Some(entry.fit(screen, cx)),
-            Modal::Help(help) => help.fit(screen, cx),
+            Modal::Page(page) => page.fit(screen, cx),
             Modal::Diff(diff) => diff.fit(screen, cx),
-            Modal::Keys(keys) => keys.fit(screen, cx),
-            Modal::SideAnswer(page) => page.fit(screen, cx),
-            sheet => return sheet.dialog_mut().map(|sheet| sheet.fit(screen, cx)),
         }
         None
     }
@@ -485,24 +401,16 @@ impl Modals {
     /// open.
     pub fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
         match self.0.last()? {
+            Modal::Question(dialog) => dialog.question.draw(screen, buf, cx),
             Modal::Form(form) => form.draw(screen, buf, cx),
             Modal::Picker(choose) => choose.draw(screen, buf, cx),
             Modal::KeyEntry(entry) => entry.draw(screen, buf, cx),
             Modal::SettingEntry(entry) => entry.draw(screen, buf, cx),
-            Modal::Keys(keys) => keys.draw(screen, buf, cx),
+            Modal::Page(page) => page.draw(screen, buf, cx),
             Modal::Diff(diff) => {
                 diff.draw(screen, buf, cx);
                 None
             }
-            Modal::SideAnswer(page) => {
-                page.draw(screen, buf, cx);
-                None
-            }
-            Modal::Help(help) => {
-                help.draw(screen, buf, cx);
-                None
-            }
-            sheet => sheet.dialog().and_then(|sheet| sheet.question().draw(screen, buf, cx)),
         }
     }
 }

@@ -1,16 +1,33 @@
 //! A page over the whole screen: titled rows of two columns that scroll. The content comes from the
 //! caller.
 
+use std::fmt::Debug;
+
+use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use super::ModalAction;
 use super::scroll::RowScroll;
 use crate::draw::{self, DrawContext, HorizontalRule};
-use crate::keys::KeyAction;
+use crate::keys::{self, KeyAction, KeyContext};
 use crate::{status, text};
-use avocet_core::i18n::screen as phrases;
+use avocet_core::i18n::{Lang, screen as phrases};
+
+/// A page over the whole screen.
+pub trait FullPage: Debug {
+    fn key(&mut self, key: &KeyEvent, lang: Lang) -> ModalAction;
+
+    /// Handles the mouse wheel.
+    fn scroll(&mut self, lines: i32);
+
+    fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>);
+
+    /// Draws it; returns the position of the cursor where it has a field.
+    fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position>;
+}
 
 /// A page that scrolls.
 #[derive(Debug, Default)]
@@ -21,14 +38,17 @@ pub struct PageScroll {
 }
 
 impl PageScroll {
-    /// Scrolls, if the key means that.
-    pub fn act(&mut self, action: KeyAction) {
-        match action {
-            KeyAction::Next => self.scroll(1),
-            KeyAction::Previous => self.scroll(-1),
-            KeyAction::Scroll(by) => self.scroll.apply(by),
+    /// Scrolls or closes, if the key means that.
+    pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
+        let contexts = [KeyContext::Page, KeyContext::Anywhere];
+        match contexts.into_iter().find_map(|context| keys::action(context, key)) {
+            Some(KeyAction::Close) => return ModalAction::Close,
+            Some(KeyAction::Next) => self.scroll(1),
+            Some(KeyAction::Previous) => self.scroll(-1),
+            Some(KeyAction::Scroll(by)) => self.scroll.apply(by),
             _ => {}
         }
+        ModalAction::Stay
     }
 
     pub fn scroll(&mut self, lines: i32) {

@@ -2,39 +2,28 @@
 
 use ratatui::text::Line;
 
-use super::dialog::Dialog;
+use super::dialog::{QuestionContent, QuestionDialog};
 use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
 use crate::draw::DrawContext;
 use crate::text;
 use avocet_core::i18n::{LocalizedText, common};
-use avocet_core::protocol::{AskId, Risk, StepAction};
+use avocet_core::protocol::AskId;
 use avocet_present::flow::QuestionFlow;
 use avocet_present::question_lines::pause_lines;
 
 #[derive(Debug)]
-pub struct PauseDialog {
-    pub question: QuestionState,
-    why: LocalizedText,
+struct PauseQuestion {
+    reason_text: LocalizedText,
 }
 
-impl PauseDialog {
-    pub fn new(id: AskId, flow: QuestionFlow, why: LocalizedText) -> PauseDialog {
-        PauseDialog { question: QuestionState::new(id, flow), why }
-    }
+pub fn dialog(id: AskId, flow: QuestionFlow, reason_text: LocalizedText) -> QuestionDialog {
+    QuestionDialog::new(QuestionState::new(id, flow), PauseQuestion { reason_text })
 }
 
-impl Dialog for PauseDialog {
-    fn question(&self) -> &QuestionState {
-        &self.question
-    }
-
-    fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
-        (&mut self.question, None)
-    }
-
-    fn body(&mut self, width: usize, cx: &DrawContext<'_>) -> DialogPage {
-        let says = pause_lines(&self.why);
+impl QuestionContent for PauseQuestion {
+    fn body(&mut self, _: &QuestionState, width: usize, cx: &DrawContext<'_>) -> DialogPage {
+        let says = pause_lines(&self.reason_text);
         let rows = says.iter().flat_map(|say| text::wrap(&say.text(cx.lang), width.min(100)));
         DialogPage {
             title: common::CONTINUE_ASK.text(cx.lang).to_owned(),

@@ -10,6 +10,8 @@
 //! - A letter that marks a lasting choice, opens the details or is held begins a text if another
 //!   letter follows within [`QUIET`]; marking letters may follow each other. Enter confirms a mark,
 //!   and so does its letter pressed again after [`HELD`] or a release.
+//! - Nothing decides at once that comes before the question can have been read: a letter is held
+//!   then, and Enter does nothing.
 //! - An edit that was opened by a letter is not run by an Enter that follows without a pause.
 //! - Where letters come in one read, the first of them answers nothing either. What follows a
 //!   decision as the rest of its word is not sent by one Enter; the same key, held down, is dropped
@@ -29,7 +31,7 @@ use super::subject::{Certainty, Subject};
 use crate::Millis;
 use crate::composer::{Composer, ComposerStyle};
 use crate::draw::DrawContext;
-use crate::guard::{FocusNotice, QUIET};
+use crate::guard::{FocusNotice, QUIET, WORD};
 use crate::keys::{self, KeyAction, KeyContext, ScrollAction};
 use crate::status::KeyHint;
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, prompt, screen as words};
@@ -40,8 +42,6 @@ use avocet_present::{ChoicePick, Severity};
 /// A second press of a letter counts after this long, but not while the key is held down. Few
 /// terminals report that it was released.
 const HELD: Millis = 700;
-/// The next letter of a word comes within this time.
-pub const WORD: Millis = 400;
 
 #[derive(Debug)]
 pub struct QuestionState {
@@ -219,11 +219,11 @@ impl QuestionState {
         }
     }
 
-    /// Handles a key; `held` is the subject of the question.
+    /// Handles a key; `held` is the subject of the question, and `unread`: it cannot have been read.
     pub fn key(
         &mut self,
         key: &KeyEvent,
-        at: Millis,
+        (at, unread): (Millis, bool),
         held: Option<(&StepAction, &Risk)>,
         lang: Lang,
     ) -> ModalAction {
@@ -235,7 +235,7 @@ impl QuestionState {
             FlowStage::Decided => ModalAction::Unhandled,
             FlowStage::WritingReason | FlowStage::Editing => self.write(key, at, lang),
             FlowStage::Choosing | FlowStage::Confirming => {
-                self.choose(key, Moment { at, before }, held, lang)
+                self.choose(key, Moment { at, unread, before }, held, lang)
             }
         }
     }
@@ -260,7 +260,7 @@ impl QuestionState {
             let is_repeated =
                 last.is_some_and(|(c, at)| Some(c) == letter && moment.at < at + HELD);
             if let (true, Some((decision, _))) = (is_repeated, held) {
-                return self.hold(decision, moment.at);
+                return self.hold(decision, moment);
             }
             let marked = self.choices.flow.marked().map(|marked| marked.pick);
             let confirms = self.choices.flow.stage() == FlowStage::Confirming;
@@ -329,14 +329,14 @@ impl QuestionState {
         let seen = self.seen(pick, moment);
         let flow = &mut self.choices.flow;
         let is_confirmed = press == Press::Confirm || flow.stage() == FlowStage::Confirming;
-        let is_instant = is_confirmed || flow.is_instant(pick);
+        let is_instant = !moment.unread && (is_confirmed || flow.is_instant(pick));
         let is_step = flow.offer.kind.is_about_step();
         match flow.choose(pick, press, seen) {
             FlowStep::Decided(decision) if is_instant => return self.send(decision),
             FlowStep::Decided(decision) => {
                 flow.back();
                 flow.mark(pick);
-                return self.hold(decision, moment.at);
+                return self.hold(decision, moment);
             }
             FlowStep::Confirm => {
                 self.refuse(words::MARKED);
@@ -354,7 +354,13 @@ impl QuestionState {
                 if is_instant {
                     return self.send(decision);
                 }
-                return self.hold(decision, moment.at);
+                return self.hold(decision, moment);
+            }
+            // What follows may be a text of its own.
+            FlowStep::WriteReason | FlowStep::Edit if moment.unread => {
+                flow.back();
+                self.refuse(words::QUESTION_PRESS_AGAIN);
+                return ModalAction::Undecided;
             }
             // The field would not be seen.
             FlowStep::WriteReason if is_step && !self.frame.has_room() => {
@@ -390,9 +396,10 @@ impl QuestionState {
     }
 
     /// Holds an approval until it is clear that its letter begins no word.
-    fn hold(&mut self, decision: Decision, at: Millis) -> ModalAction {
-        self.typing.held = Some((decision, at + WORD));
-        self.refuse(words::QUESTION_HELD);
+    fn hold(&mut self, decision: Decision, moment: Moment) -> ModalAction {
+        self.typing.held = Some((decision, moment.at + WORD));
+        // One that came too early counts only if nothing follows.
+        self.refusal = (!moment.unread).then_some(Refusal::Message(words::QUESTION_HELD));
         ModalAction::Undecided
     }
 
@@ -455,14 +462,14 @@ impl QuestionState {
         ModalAction::Send(Op::Question(QuestionOp::PreviewRisk { ask, work }))
     }
 
-    fn refuse_with(&mut self, why: Phrase) -> ModalAction {
-        self.refuse(why);
+    fn refuse_with(&mut self, phrase: Phrase) -> ModalAction {
+        self.refuse(phrase);
         ModalAction::Stay
     }
 
     /// Says why a key did nothing.
-    pub fn refuse(&mut self, why: Phrase) {
-        self.refusal = Some(Refusal::Message(why));
+    pub fn refuse(&mut self, phrase: Phrase) {
+        self.refusal = Some(Refusal::Message(phrase));
     }
 
     pub fn clear_refusal(&mut self) {
@@ -573,6 +580,7 @@ impl QuestionState {
 #[derive(Clone, Copy, Debug)]
 struct Moment {
     at: Millis,
+    unread: bool,
     /// Why the previous key did nothing.
     before: Option<Refusal>,
 }

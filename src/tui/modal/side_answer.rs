@@ -2,13 +2,13 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 use super::ModalAction;
-use super::page::PageScroll;
+use super::page::{FullPage, PageScroll};
 use crate::draw::DrawContext;
-use crate::keys::{self, KeyAction, KeyContext};
+use crate::keys::{KeyAction, KeyContext};
 use crate::{status, text};
 use avocet_core::i18n::{Lang, LocalizedText, screen as phrases, side};
 use avocet_core::protocol::{Page, PageRow};
@@ -23,21 +23,37 @@ pub struct SideAnswerPage {
     page: PageScroll,
 }
 
-impl SideAnswerPage {
-    pub fn new(Page { title, rows }: Page) -> SideAnswerPage {
-        SideAnswerPage { title, rows, page: PageScroll::default() }
-    }
-
-    pub fn key(&mut self, key: &KeyEvent, lang: Lang) -> ModalAction {
+impl FullPage for SideAnswerPage {
+    fn key(&mut self, key: &KeyEvent, lang: Lang) -> ModalAction {
         if key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::NONE {
             return ModalAction::Copy(self.text(lang));
         }
-        match keys::action(KeyContext::Page, key) {
-            Some(KeyAction::Close) => return ModalAction::Close,
-            Some(action) => self.page.act(action),
-            None => {}
-        }
-        ModalAction::Stay
+        self.page.key(key)
+    }
+
+    fn scroll(&mut self, lines: i32) {
+        self.page.scroll(lines);
+    }
+
+    fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) {
+        let width = screen.width.saturating_sub(4).min(READABLE);
+        let text = self.text(cx.lang);
+        let rows = text.lines().flat_map(|line| text::wrap(line, width.into()));
+        let rows = rows.map(|row| Line::styled(row, cx.theme.text)).collect();
+        self.page.fit(screen.height, rows);
+    }
+
+    fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
+        let title = text::single_line(&self.title.text(cx.lang));
+        let title = text::elide_end(&title, usize::from(area.width).saturating_sub(20));
+        self.page.draw(area, buf, cx, &title, HINTS);
+        None
+    }
+}
+
+impl SideAnswerPage {
+    pub fn new(Page { title, rows }: Page) -> SideAnswerPage {
+        SideAnswerPage { title, rows, page: PageScroll::default() }
     }
 
     fn text(&self, lang: Lang) -> String {
@@ -46,24 +62,6 @@ impl SideAnswerPage {
             PageRow::Pair { label, value } => format!("{} {}", label.text(lang), value.text(lang)),
         });
         text::sanitize(&lines.collect::<Vec<_>>().join("\n"))
-    }
-
-    pub fn scroll(&mut self, lines: i32) {
-        self.page.scroll(lines);
-    }
-
-    pub fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) {
-        let width = screen.width.saturating_sub(4).min(READABLE);
-        let text = self.text(cx.lang);
-        let rows = text.lines().flat_map(|line| text::wrap(line, width.into()));
-        let rows = rows.map(|row| Line::styled(row, cx.theme.text)).collect();
-        self.page.fit(screen.height, rows);
-    }
-
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
-        let title = text::single_line(&self.title.text(cx.lang));
-        let title = text::elide_end(&title, usize::from(area.width).saturating_sub(20));
-        self.page.draw(area, buf, cx, &title, HINTS);
     }
 }
 

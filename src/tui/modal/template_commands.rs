@@ -6,7 +6,7 @@ use crossterm::event::KeyEvent;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::dialog::Dialog;
+use super::dialog::{QuestionContent, QuestionDialog};
 use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
 use super::step_details::{self, StepDetails};
@@ -14,7 +14,7 @@ use crate::draw::{self, DrawContext};
 use crate::keys::{self, KeyAction, KeyContext};
 use crate::{symbols, text};
 use avocet_core::i18n::{common, prompt as phrases};
-use avocet_core::protocol::{AskId, Risk, StepAction, TemplateCommand};
+use avocet_core::protocol::{AskId, StepAction, TemplateCommand};
 use avocet_core::text::escape;
 use avocet_present::flow::QuestionFlow;
 
@@ -22,8 +22,7 @@ use avocet_present::flow::QuestionFlow;
 const COLUMN: usize = 8;
 
 #[derive(Debug)]
-pub struct TemplateDialog {
-    pub question: QuestionState,
+struct TemplateQuestion {
     template: String,
     cwd: String,
     rows: Vec<TemplateCommandRow>,
@@ -39,62 +38,54 @@ struct TemplateCommandRow {
     line: usize,
 }
 
-impl Dialog for TemplateDialog {
-    fn question(&self) -> &QuestionState {
-        &self.question
-    }
-
-    fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
-        (&mut self.question, None)
-    }
-
+impl QuestionContent for TemplateQuestion {
     /// Whether a key moved among the pieces or marked one.
-    fn handle_own_key(&mut self, key: &KeyEvent) -> bool {
+    fn handle_own_key(&mut self, question: &mut QuestionState, key: &KeyEvent) -> bool {
         let typed = keys::letter(key);
         if let Some(digit) = typed.and_then(|c| c.to_digit(10)) {
             let at = usize::try_from(digit).ok().and_then(|digit| digit.checked_sub(1));
             let Some(at) = at.filter(|at| *at < self.rows.len()) else { return true };
-            self.move_cursor(Some(at));
-            self.toggle(at);
+            self.move_cursor(question, Some(at));
+            self.toggle(question, at);
             return true;
         }
         let Some(action) = keys::action(KeyContext::Question, key) else {
             return match self.cursor {
                 Some(at) if typed == Some('Y') && self.is_high_risk(at) => {
-                    self.set_marked(at, true);
+                    self.set_marked(question, at, true);
                     true
                 }
                 _ => false,
             };
         };
         match (action, self.cursor) {
-            (KeyAction::More | KeyAction::Accept, Some(at)) => self.toggle(at),
+            (KeyAction::More | KeyAction::Accept, Some(at)) => self.toggle(question, at),
             (KeyAction::Next, Some(at)) if at + 1 < self.rows.len() => {
-                self.move_cursor(Some(at + 1))
+                self.move_cursor(question, Some(at + 1))
             }
             (KeyAction::Next, Some(_)) => {
-                self.question.choices.flow.mark_row(0);
-                self.move_cursor(None);
+                question.choices.flow.mark_row(0);
+                self.move_cursor(question, None);
             }
             (KeyAction::Previous, Some(at)) => match at.checked_sub(1) {
-                Some(at) => self.move_cursor(Some(at)),
+                Some(at) => self.move_cursor(question, Some(at)),
                 None => {
-                    self.question.choices.flow.mark_row(usize::MAX);
-                    self.move_cursor(None);
+                    question.choices.flow.mark_row(usize::MAX);
+                    self.move_cursor(question, None);
                 }
             },
-            (KeyAction::Next, None) if self.question.choices.flow.is_last() => {
-                self.move_cursor(Some(0))
+            (KeyAction::Next, None) if question.choices.flow.is_last() => {
+                self.move_cursor(question, Some(0))
             }
-            (KeyAction::Previous, None) if self.question.choices.flow.is_first() => {
-                self.move_cursor(self.rows.len().checked_sub(1));
+            (KeyAction::Previous, None) if question.choices.flow.is_first() => {
+                self.move_cursor(question, self.rows.len().checked_sub(1));
             }
             _ => return false,
         }
         true
     }
 
-    fn body(&mut self, width: usize, cx: &DrawContext<'_>) -> DialogPage {
+    fn body(&mut self, _: &QuestionState, width: usize, cx: &DrawContext<'_>) -> DialogPage {
         let worst = self
             .rows
             .iter()
@@ -122,35 +113,30 @@ impl Dialog for TemplateDialog {
     }
 }
 
-impl TemplateDialog {
-    pub fn new(
-        id: AskId,
-        flow: QuestionFlow,
-        of: String,
-        cwd: String,
-        pieces: Vec<TemplateCommand>,
-    ) -> TemplateDialog {
-        let rows = pieces.into_iter().map(|piece| TemplateCommandRow {
-            marked: !piece.is_high_risk(),
-            command: piece,
-            line: 0,
-        });
-        let mut dialog = TemplateDialog {
-            question: QuestionState::new(id, flow),
-            template: of,
-            cwd,
-            rows: rows.collect(),
-            cursor: None,
-        };
-        dialog.update_batch();
-        dialog
-    }
+pub fn dialog(
+    id: AskId,
+    flow: QuestionFlow,
+    of: String,
+    cwd: String,
+    pieces: Vec<TemplateCommand>,
+) -> QuestionDialog {
+    let rows = pieces.into_iter().map(|piece| TemplateCommandRow {
+        marked: !piece.is_high_risk(),
+        command: piece,
+        line: 0,
+    });
+    let mut question = QuestionState::new(id, flow);
+    let content = TemplateQuestion { template: of, cwd, rows: rows.collect(), cursor: None };
+    content.update_batch(&mut question);
+    QuestionDialog::new(question, content)
+}
 
-    fn move_cursor(&mut self, at: Option<usize>) {
+impl TemplateQuestion {
+    fn move_cursor(&mut self, question: &mut QuestionState, at: Option<usize>) {
         self.cursor = at;
-        self.question.choices.set_cursor_elsewhere(at.is_some());
+        question.choices.set_cursor_elsewhere(at.is_some());
         if let Some(row) = at.and_then(|at| self.rows.get(at)) {
-            self.question.reveal(row.line);
+            question.reveal(row.line);
         }
     }
 
@@ -158,27 +144,27 @@ impl TemplateDialog {
         self.rows.get(at).is_some_and(|row| row.command.is_high_risk())
     }
 
-    fn toggle(&mut self, at: usize) {
+    fn toggle(&mut self, question: &mut QuestionState, at: usize) {
         let marked = self.rows.get(at).is_some_and(|row| row.marked);
         if !marked && self.is_high_risk(at) {
-            self.question.refuse(phrases::PIECE_CAPITAL);
+            question.refuse(phrases::PIECE_CAPITAL);
         } else {
-            self.set_marked(at, !marked);
+            self.set_marked(question, at, !marked);
         }
     }
 
-    fn set_marked(&mut self, at: usize, marked: bool) {
+    fn set_marked(&mut self, question: &mut QuestionState, at: usize, marked: bool) {
         if let Some(row) = self.rows.get_mut(at) {
             row.marked = marked;
         }
-        self.question.clear_refusal();
-        self.update_batch();
+        question.clear_refusal();
+        self.update_batch(question);
     }
 
     /// Tells the choices which pieces "run the marked ones" includes.
-    fn update_batch(&mut self) {
+    fn update_batch(&self, question: &mut QuestionState) {
         let marked = self.rows.iter().filter(|row| row.marked);
-        self.question.choices.flow.offer.batch = marked.map(|row| row.command.id.clone()).collect();
+        question.choices.flow.offer.batch = marked.map(|row| row.command.id.clone()).collect();
     }
 
     /// The whole line after its mark and tier; below it its commands, and why it does more than

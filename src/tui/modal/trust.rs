@@ -4,13 +4,13 @@
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::dialog::Dialog;
+use super::dialog::{QuestionContent, QuestionDialog};
 use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
 use crate::draw::DrawContext;
 use crate::text;
 use avocet_core::i18n::{LocalizedText, common, screen as phrases};
-use avocet_core::protocol::{AskId, Risk, StepAction, TrustOffer, UntrustedFile};
+use avocet_core::protocol::{AskId, TrustOffer, UntrustedFile};
 use avocet_present::ChoicePick;
 use avocet_present::flow::QuestionFlow;
 
@@ -18,26 +18,17 @@ use avocet_present::flow::QuestionFlow;
 const NAMED: usize = 12;
 
 #[derive(Debug)]
-pub struct TrustDialog {
-    pub question: QuestionState,
+struct TrustQuestion {
     folder: String,
     folder_above: Option<String>,
-    reason: LocalizedText,
+    reason_text: LocalizedText,
     files: Vec<UntrustedFile>,
 }
 
-impl Dialog for TrustDialog {
-    fn question(&self) -> &QuestionState {
-        &self.question
-    }
-
-    fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
-        (&mut self.question, None)
-    }
-
-    fn body(&mut self, width: usize, cx: &DrawContext<'_>) -> DialogPage {
+impl QuestionContent for TrustQuestion {
+    fn body(&mut self, _: &QuestionState, width: usize, cx: &DrawContext<'_>) -> DialogPage {
         let mut must = rows(&text::single_line(&self.folder), width, cx.theme.markup.strong);
-        must.extend(rows(&self.reason.text(cx.lang), width, cx.theme.text));
+        must.extend(rows(&self.reason_text.text(cx.lang), width, cx.theme.text));
         must.extend(rows(phrases::TRUST_MEANS.text(cx.lang), width, cx.theme.text));
         must.extend(file_rows(&self.files, width, cx));
         if let Some(above) = &self.folder_above {
@@ -53,19 +44,17 @@ impl Dialog for TrustDialog {
     }
 }
 
-impl TrustDialog {
-    pub fn new(
-        id: AskId,
-        flow: QuestionFlow,
-        (folder, above): (String, Option<String>),
-        trusted: bool,
-        text: LocalizedText,
-        files: Vec<UntrustedFile>,
-    ) -> TrustDialog {
-        let flow = if trusted { flow.with_marked(ChoicePick::Trust) } else { flow };
-        let question = QuestionState::new(id, flow);
-        TrustDialog { question, folder, folder_above: above, reason: text, files }
-    }
+pub fn dialog(
+    id: AskId,
+    flow: QuestionFlow,
+    (folder, above): (String, Option<String>),
+    trusted: bool,
+    text: LocalizedText,
+    files: Vec<UntrustedFile>,
+) -> QuestionDialog {
+    let flow = if trusted { flow.with_marked(ChoicePick::Trust) } else { flow };
+    let content = TrustQuestion { folder, folder_above: above, reason_text: text, files };
+    QuestionDialog::new(QuestionState::new(id, flow), content)
 }
 
 /// The part of a step's question about the trust it offers.

@@ -4,7 +4,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::input::{input_changed, open_palette, type_key};
-use super::{act, list_key};
+use super::{act, apply_modal_action, list_key};
 use crate::Millis;
 use crate::event::ScreenEffect;
 use crate::focus::{Focus, input_focus};
@@ -12,7 +12,7 @@ use crate::guard::{KeyKind, KeyTarget, Route};
 use crate::keys::{self, EditAction, KeyAction, KeyContext, ScrollAction};
 use crate::modal::ModalAction;
 use crate::state::State;
-use crate::{pickers, submit};
+use crate::submit;
 use avocet_core::i18n::screen as phrases;
 use avocet_core::protocol::{Decision, Op, QuestionOp, TurnOp};
 
@@ -104,17 +104,8 @@ pub(super) fn handle_paste(
     let lang = state.appearance.lang;
     if focus == Focus::Question && state.modals.has_text_field() {
         state.guard.record_paste(at);
-        return match state.modals.paste(text, lang) {
-            ModalAction::Send(op) => vec![ScreenEffect::Send(op)],
-            ModalAction::Stay
-            | ModalAction::Copy(_)
-            | ModalAction::Close
-            | ModalAction::Picked(..)
-            | ModalAction::KeyEntered(_)
-            | ModalAction::SettingEntered(_)
-            | ModalAction::Undecided
-            | ModalAction::Unhandled => Vec::new(),
-        };
+        let action = state.modals.paste(text, lang);
+        return apply_modal_action(state, action, at);
     }
     state.guard.record_typing(at);
     state.guard.record_paste(at);
@@ -173,6 +164,12 @@ fn handle_question_key(
     if state.guard.is_pasting(at) && keys::action(KeyContext::Input, key) == Some(KeyAction::Send) {
         return Vec::new();
     }
+    let unread = state.guard.precedes_reading(at);
+    if unread && keys::action(KeyContext::Question, key) == Some(KeyAction::Accept) {
+        state.guard.focus_question(at);
+        state.modals.refuse(phrases::QUESTION_PRESS_AGAIN);
+        return Vec::new();
+    }
     if begins_word(state, key, &ignored) {
         return type_word(state, key, &ignored, at);
     }
@@ -184,24 +181,15 @@ fn handle_question_key(
     if keys::letter(key) == Some('?') && ignored.is_empty() && !state.modals.has_text_field() {
         return act(state, KeyAction::Help, key, at);
     }
-    match state.modals.key(key, at, lang) {
+    match state.modals.key(key, (at, unread), lang) {
         ModalAction::Undecided if is_text_key(key) => {
+            if unread {
+                state.guard.focus_question(at);
+            }
             state.guard.ignore(ignored, key, at);
             Vec::new()
         }
-        // No question has a field for a key or a setting.
-        ModalAction::Stay
-        | ModalAction::Copy(_)
-        | ModalAction::Undecided
-        | ModalAction::KeyEntered(_)
-        | ModalAction::SettingEntered(_) => Vec::new(),
-        ModalAction::Close => {
-            state.modals.pop();
-            state.guard.restart(at);
-            Vec::new()
-        }
         ModalAction::Send(op) => decide(state, op, Some(key), at),
-        ModalAction::Picked(topic, choice) => pickers::apply_choice(state, topic, choice, at),
         ModalAction::Unhandled if is_text_key(key) => type_word(state, key, &ignored, at),
         ModalAction::Unhandled => match keys::action(KeyContext::Anywhere, key) {
             Some(KeyAction::Palette) => open_command_line(state, at),
@@ -214,6 +202,7 @@ fn handle_question_key(
             | None => Vec::new(),
             Some(action) => act(state, action, key, at),
         },
+        action => apply_modal_action(state, action, at),
     }
 }
 

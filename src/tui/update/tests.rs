@@ -62,7 +62,7 @@ fn press_at(state: &mut State, keys: &str, at: Millis) -> Vec<ScreenEffect> {
 /// Presses keys, and lets the time pass in which a word would go on.
 fn answer_at(state: &mut State, keys: &str, at: Millis) -> Vec<ScreenEffect> {
     let mut effects = press_at(state, keys, at);
-    let at = at + crate::modal::WORD;
+    let at = at + crate::guard::WORD;
     effects.extend(visible_effects(update(state, TimedInput { at, input: ScreenInput::Tick })));
     effects
 }

@@ -34,6 +34,20 @@ fn a_step_that_would_run_in_the_background_is_asked_about_as_such() {
 }
 
 #[test]
+fn what_a_lasting_choice_covers_is_read_out_in_two_sentences() {
+    use avocet_core::i18n::rules;
+    let Event::Asked(mut ask) = asks(risk(Tier::L1, false)) else { panic!("asks") };
+    let Question::Step(asked) = &mut ask.question else { panic!("a step") };
+    let covers = [rules::PINNED, rules::OPTIONS, rules::ASKS, rules::REASONS];
+    asked.rule_covers = covers.map(LocalizedText::from).to_vec();
+    let mut linear = linear();
+    linear.on_event(Event::Asked(ask));
+    let lines = written(&linear.on_line("s"));
+    assert_eq!(lines.len(), 5, "{lines:?}");
+    assert!(lines[1].contains("as long as") && lines[2].contains("still asks"), "{lines:?}");
+}
+
+#[test]
 fn an_edit_is_named_once_and_only_one_of_several_steps_has_a_number() {
     for (of, first) in [(1, "A step needs your OK."), (2, "A step needs your OK, 1 of 2.")] {
         let mut judged = risk(Tier::L1, false);

@@ -31,19 +31,7 @@ impl Turn {
             Waiting::Unsandboxed { held } => match decision {
                 Decision::Approve => self.run(held.approve_without_sandbox(), None),
                 Decision::Edit(work) => self.run_edited(held.judgement(), work, cx),
-                Decision::Reject { .. }
-                | Decision::NotAsked { .. }
-                | Decision::Dismiss
-                | Decision::Trust
-                | Decision::TrustParent
-                | Decision::WithoutSandbox
-                | Decision::AcceptPlan { .. }
-                | Decision::ApproveAll { .. }
-                | Decision::Remember(_)
-                | Decision::Choose { .. }
-                | Decision::Answer { .. }
-                | Decision::Fill { .. }
-                | Decision::Stop => self.reject_step(&held, decision, cx),
+                _ => self.reject_step(&held, decision, cx),
             },
             Waiting::Pause { why, before } => match decision {
                 Decision::Approve
@@ -60,14 +48,7 @@ impl Turn {
                         PausedBefore::Call => self.call_model(),
                     }
                 }
-                Decision::Reject { .. }
-                | Decision::NotAsked { .. }
-                | Decision::Dismiss
-                | Decision::Trust
-                | Decision::TrustParent
-                | Decision::WithoutSandbox
-                | Decision::AcceptPlan { .. }
-                | Decision::Stop => {
+                _ => {
                     self.stop_batch(cx);
                     self.end(TurnOutcome::Limit { why })
                 }
@@ -120,17 +101,7 @@ impl Turn {
                 self.batch.todo.push_front(approval.judgement().step.clone());
                 self.advance(cx)
             }
-            Decision::NotAsked { .. }
-            | Decision::Reject { .. }
-            | Decision::Dismiss
-            | Decision::Trust
-            | Decision::AcceptPlan { .. }
-            | Decision::Choose { .. }
-            | Decision::Answer { .. }
-            | Decision::Fill { .. }
-            | Decision::TrustParent
-            | Decision::WithoutSandbox
-            | Decision::Stop => self.reject_step(&approval, decision, cx),
+            _ => self.reject_step(&approval, decision, cx),
         }
     }
 
@@ -148,19 +119,7 @@ impl Turn {
             Decision::Reject { word: Some(word) } | Decision::Answer { text: word } => {
                 phrases::DECLINED_WORD.with("word", word)
             }
-            Decision::Reject { word: None }
-            | Decision::Choose { .. }
-            | Decision::Approve
-            | Decision::ApproveAll { .. }
-            | Decision::Remember(_)
-            | Decision::Edit(_)
-            | Decision::Dismiss
-            | Decision::Trust
-            | Decision::TrustParent
-            | Decision::AcceptPlan { .. }
-            | Decision::Fill { .. }
-            | Decision::WithoutSandbox
-            | Decision::Stop => phrases::DECLINED.into(),
+            _ => phrases::DECLINED.into(),
         };
         self.batch.record_not_run(
             approval.judgement(),

@@ -111,19 +111,7 @@ impl Turn {
             }
             Decision::Reject { word: Some(word) } => phrases::UNANSWERED_WORD.with("word", word),
             Decision::NotAsked { remedy } => remedy,
-            Decision::Reject { word: None }
-            | Decision::Answer { .. }
-            | Decision::Choose { .. }
-            | Decision::Fill { .. }
-            | Decision::Dismiss
-            | Decision::Trust
-            | Decision::TrustParent
-            | Decision::WithoutSandbox
-            | Decision::Approve
-            | Decision::ApproveAll { .. }
-            | Decision::AcceptPlan { .. }
-            | Decision::Remember(_)
-            | Decision::Edit(_) => phrases::UNANSWERED.into(),
+            _ => phrases::UNANSWERED.into(),
         };
         let seen = not_run_observation(judged, Outcome::Declined, Some(note));
         self.batch.break_off(seen, cx, &mut self.log);
@@ -147,18 +135,7 @@ impl Turn {
                 self.batch.break_off(seen, cx, &mut self.log);
                 self.advance(cx)
             }
-            Decision::Reject { word: None }
-            | Decision::NotAsked { .. }
-            | Decision::Fill { .. }
-            | Decision::Choose { .. }
-            | Decision::Dismiss
-            | Decision::Stop
-            | Decision::Trust
-            | Decision::TrustParent
-            | Decision::WithoutSandbox
-            | Decision::ApproveAll { .. }
-            | Decision::Remember(_)
-            | Decision::Edit(_) => {
+            _ => {
                 self.batch.record_not_run(
                     judged,
                     Outcome::Declined,

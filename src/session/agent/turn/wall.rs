@@ -50,18 +50,7 @@ impl Turn {
                 TurnAction::Ask(Box::new(question))
             }
             Decision::Edit(work) => self.run_edited(held.judgement(), work, cx),
-            Decision::Stop
-            | Decision::Reject { .. }
-            | Decision::NotAsked { .. }
-            | Decision::Dismiss
-            | Decision::Trust
-            | Decision::TrustParent
-            | Decision::AcceptPlan { .. }
-            | Decision::ApproveAll { .. }
-            | Decision::Remember(ApprovalScope::Project)
-            | Decision::Choose { .. }
-            | Decision::Answer { .. }
-            | Decision::Fill { .. } => self.reject_step(&held, decision, cx),
+            _ => self.reject_step(&held, decision, cx),
         }
     }
 }

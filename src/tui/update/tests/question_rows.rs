@@ -119,6 +119,16 @@ fn the_title_of_an_edit_names_its_file_and_the_diff_follows_at_once() {
 }
 
 #[test]
+fn a_title_always_names_its_file() {
+    let change = Change { after: Some("one\n".to_owned()), ..Change::default() };
+    let mut state = asks_to_change("a.txt", change);
+    for width in 24..=80 {
+        let shown = text(&mut state, (width, 8));
+        assert!(shown.lines().any(|row| row.contains("Create") && row.contains("xt?")), "{shown}");
+    }
+}
+
+#[test]
 fn an_empty_file_can_be_approved() {
     let change = Change { after: Some(String::new()), ..Change::default() };
     let mut state = asks_to_change("a.txt", change);

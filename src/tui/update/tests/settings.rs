@@ -349,3 +349,30 @@ fn pictures_that_are_turned_on_ask_the_terminal_then() {
     let off = set(&mut state, "show_pictures", "false");
     assert_eq!((queries(&off), state.display.graphics.is_on()), (0, false), "{off:?}");
 }
+
+#[test]
+fn the_key_of_the_background_says_what_tmux_makes_of_it() {
+    let mut state = screen();
+    press(&mut state, "/keys\n");
+    press(&mut state, "tmux");
+    let shown = rows_of(&mut state).join("\n");
+    assert!(shown.contains("Ctrl-B") && shown.contains("press it twice"), "{shown}");
+}
+
+#[test]
+fn the_row_below_the_saved_conversations_says_what_it_is() {
+    let mut state = screen();
+    press(&mut state, "/resume\n");
+    let row = protocol::SessionRow {
+        id: "s1".into(),
+        title: "The receipt".into(),
+        folder: String::new(),
+        when: "today".into(),
+        preview: "pad it".into(),
+        turns: 1,
+        model: None,
+    };
+    receive(&mut state, protocol::Event::Sessions { rows: vec![row], more: 0 });
+    let shown = rows_of(&mut state).join("\n");
+    assert!(shown.contains("Last message: pad it"), "{shown}");
+}

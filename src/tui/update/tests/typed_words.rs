@@ -88,6 +88,69 @@ fn a_letter_decides_at_once_where_enter_would_do_the_same_or_nothing_runs() {
     assert_eq!(decisions(&answer_at(&mut confined(2), "a", 5_000)), 1);
 }
 
+/// A question whose usual answer is yes, at ten seconds, before which no key was pressed.
+fn opens_now() -> State {
+    let mut state = confined(0);
+    state.guard.restart(10_000);
+    state
+}
+
+#[test]
+fn a_storm_that_begins_as_the_question_appears_decides_nothing() {
+    let storms = [
+        "yes please",
+        "y",
+        "yy",
+        "y\n",
+        "y\n\ny\ny",
+        "ys\n",
+        "y1\n",
+        "yn",
+        "\n",
+        "\n\n\n",
+        "\ny\n",
+        "1\n\n",
+        "no\ny\n",
+        "sys\ny",
+        "s\n",
+        "xy",
+        "ay\n",
+        "ewy\n",
+        "w\n",
+        "e\n",
+        "e\n\n",
+        "dy\n",
+    ];
+    for storm in storms {
+        for from in [10_000, 10_040, 10_150, 10_299] {
+            for gap in [1, 20, 90, 200, 390] {
+                let mut state = opens_now();
+                let effects = types(&mut state, storm, (from, gap));
+                assert_eq!(decisions(&effects), 0, "{storm:?} {from} {gap}");
+                let text = state.composer.full_text();
+                let tick = TimedInput { at: 60_000, input: ScreenInput::Tick };
+                let later = visible_effects(update(&mut state, tick));
+                let is_lone = storm == "y";
+                assert_eq!(decisions(&later), usize::from(is_lone), "{storm:?} {from} {gap}");
+                assert!(!text.contains('\n'), "{storm:?}");
+            }
+        }
+    }
+    // What comes once it can have been read decides at once.
+    assert_eq!(press_at(&mut opens_now(), "y", 10_300), decides(Decision::Approve));
+    assert_eq!(press_at(&mut opens_now(), "\n", 10_300), decides(Decision::Approve));
+    // A letter that comes earlier counts if nothing follows, and a second press is a new one.
+    let mut state = opens_now();
+    assert_eq!(press_at(&mut state, "y", 10_100), []);
+    assert_eq!(state.next_wakeup(10_100), Some(10_500));
+    let tick = TimedInput { at: 10_500, input: ScreenInput::Tick };
+    assert_eq!(visible_effects(update(&mut state, tick)), decides(Decision::Approve));
+    let mut state = opens_now();
+    assert_eq!(press_at(&mut state, "\n", 10_100), []);
+    assert!(row(&mut state, "press again").contains("too early"));
+    assert_eq!(press_at(&mut state, "\n", 10_800), decides(Decision::Approve));
+}
+
 #[test]
 fn what_follows_a_decision_in_one_word_is_not_sent_by_its_enter() {
     for gap in [20, 90, 200, 600] {
