@@ -6,6 +6,9 @@
 # (`rustup target add TARGET`) and a C compiler for them: musl-gcc for the targets of musl, and a
 # Mac, or a cross compiler with its SDK, for those of macOS.
 #
+# Where the standard library for musl cannot be had, RUSTFLAGS="-C target-feature=+crt-static" links
+# glibc into the program of *-linux-gnu, which then runs on any Linux as well.
+#
 # PROGRAM=FILE packs a program that was built already and runs here, for the one TARGET.
 set -eu
 cd "$(dirname "$0")/../.."
