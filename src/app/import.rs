@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::extensions::confirm;
@@ -17,9 +18,12 @@ use crate::cli::import::{
     ImportClient, ImportOptions, ImportedSession, LostParts, OpencodeMessage, add_lost, lost_rows,
 };
 use crate::cli::input::Confirmation;
-use avocet_core::i18n::{Localize, import as phrases};
+use avocet_config::foreign_file::read_text;
+use avocet_core::i18n::{Localize, LocalizedText, import as phrases};
 use avocet_core::protocol::{Notice, PageRow};
-use avocet_store::{Database, SessionHeader, SessionWriter, StoreError};
+use avocet_store::{
+    Database, OpencodeDatabase, SessionHeader, SessionWriter, StoreError, record_at,
+};
 
 /// Larger files are not read.
 const MAX_FILE: u64 = 256 << 20;
@@ -32,10 +36,9 @@ pub fn run(startup: &Startup, options: &ImportOptions, json: bool, yes: bool) ->
     let client = options.client;
     let mut source = ImportSource::new(startup, client);
     let mut sessions = source.sessions();
-    let newer = newer_store(client, &source.folder);
     let total = sessions.len();
     let name = client.name();
-    if total == 0 && source.unread == 0 && newer.is_none() {
+    if total == 0 && source.unread == 0 && source.unread_database.is_none() {
         let shown = source.folder.display().to_string();
         let say = phrases::NOTHING.with("client", name).with("folder", shown);
         return startup.fail(&Notice::info(say), Exit::Done);
@@ -45,7 +48,7 @@ pub fn run(startup: &Startup, options: &ImportOptions, json: bool, yes: bool) ->
         Err(error) => return startup.fail(&Notice::error(error.localized()), Exit::Failed),
     }
     let mut rows = rows(&sessions, total - sessions.len());
-    let left = left_out(&sessions, source.unread, newer);
+    let left = left_out(&sessions, &source);
     if !left.is_empty() {
         rows.push(PageRow::heading(phrases::NOT_COPIED));
         rows.extend(left);
@@ -77,17 +80,17 @@ fn rows(sessions: &[FoundSession], known: usize) -> Vec<PageRow> {
     rows
 }
 
-fn left_out(sessions: &[FoundSession], unread: usize, newer: Option<PageRow>) -> Vec<PageRow> {
+fn left_out(sessions: &[FoundSession], source: &ImportSource) -> Vec<PageRow> {
     let mut lost = LostParts::default();
     for session in sessions {
         add_lost(&mut lost, &session.lost);
     }
     let mut rows = lost_rows(&lost);
-    if unread > 0 {
-        let say = phrases::LOST_FILES.with("count", unread).with("mib", MAX_FILE >> 20);
+    if source.unread > 0 {
+        let say = phrases::LOST_FILES.with("count", source.unread).with("mib", MAX_FILE >> 20);
         rows.push(PageRow::line(say));
     }
-    rows.extend(newer);
+    rows.extend(source.unread_database.clone().map(PageRow::line));
     rows
 }
 
@@ -107,11 +110,10 @@ fn folder_of(startup: &Startup, client: ImportClient) -> PathBuf {
 }
 
 /// Newer versions of opencode write a database beside the folder.
-fn newer_store(client: ImportClient, folder: &Path) -> Option<PageRow> {
+fn newer_store(client: ImportClient, folder: &Path) -> Option<PathBuf> {
     let file = folder.parent()?.join("opencode.db");
-    let is_there = client == ImportClient::Opencode && file.exists();
-    let say = || phrases::NEWER_STORE.with("file", file.display().to_string());
-    is_there.then(|| PageRow::line(say()))
+    // A pipe would be waited for.
+    (client == ImportClient::Opencode && file.is_file()).then_some(file)
 }
 
 /// Where the conversations of a client are.
@@ -122,6 +124,16 @@ struct ImportSource {
     here: PathBuf,
     /// Files that are too large or cannot be read.
     unread: usize,
+    database: Option<OpencodeDatabase>,
+    /// Why it cannot be read, if it cannot.
+    unread_database: Option<LocalizedText>,
+}
+
+/// Where one conversation is.
+enum SessionPlace {
+    File(PathBuf),
+    /// Its id and its description in the database of opencode.
+    Database([String; 2]),
 }
 
 /// A conversation, read for the list; its events are read again when it is saved, because all at
@@ -129,8 +141,8 @@ struct ImportSource {
 struct FoundSession {
     /// Its id here.
     id: String,
-    path: PathBuf,
-    began: String,
+    place: SessionPlace,
+    began: i64,
     row: PageRow,
     lost: LostParts,
 }
@@ -138,32 +150,59 @@ struct FoundSession {
 impl ImportSource {
     fn new(startup: &Startup, client: ImportClient) -> ImportSource {
         let folder = folder_of(startup, client);
-        ImportSource { client, folder, here: startup.folder.clone(), unread: 0 }
+        let here = startup.folder.clone();
+        let mut source =
+            ImportSource { client, folder, here, unread: 0, database: None, unread_database: None };
+        if let Some(file) = newer_store(client, &source.folder) {
+            match OpencodeDatabase::open(&file) {
+                Ok(None) => source.unread_database = Some(phrases::DATABASE_UNKNOWN.into()),
+                Ok(database) => source.database = database,
+                Err(error) => source.lose_database(&error),
+            }
+        }
+        source
+    }
+
+    fn lose_database(&mut self, error: &StoreError) {
+        let say = phrases::DATABASE_UNREAD.with("why", error.localized());
+        self.unread_database = Some(say);
     }
 
     /// All that have something to say, the oldest first.
     fn sessions(&mut self) -> Vec<FoundSession> {
+        let mut sessions = Vec::new();
+        for place in self.places() {
+            let Some(session) = self.read(&place) else { continue };
+            if !session.events.is_empty() {
+                let id = self.client.session_id(&session.id);
+                let row = session.row(&id);
+                let began = session.times.first().copied().unwrap_or_default();
+                sessions.push(FoundSession { id, place, began, row, lost: session.lost });
+            }
+        }
+        sessions.sort_by_key(|session| session.began);
+        let mut seen = HashSet::new();
+        sessions.retain(|session| seen.insert(session.id.clone()));
+        sessions
+    }
+
+    /// Those of the database first: files of the same conversations are older.
+    fn places(&mut self) -> Vec<SessionPlace> {
         let root = match self.client {
             ImportClient::Opencode => self.folder.join("session"),
             _ => self.folder.clone(),
         };
-        let mut sessions = Vec::new();
-        for path in files_below(&root) {
-            if !self.is_session(&path) {
-                continue;
+        let rows = match self.database.as_ref().map(OpencodeDatabase::sessions) {
+            Some(Ok(rows)) => rows,
+            Some(Err(error)) => {
+                self.lose_database(&error);
+                Vec::new()
             }
-            let Some(session) = self.read(&path) else { continue };
-            if !session.events.is_empty() {
-                let id = self.client.session_id(&session.id);
-                let row = session.row(&id);
-                let ImportedSession { began, lost, .. } = session;
-                sessions.push(FoundSession { id, path, began, row, lost });
-            }
-        }
-        sessions.sort_by(|one, other| one.began.cmp(&other.began));
-        let mut seen = HashSet::new();
-        sessions.retain(|session| seen.insert(session.id.clone()));
-        sessions
+            None => Vec::new(),
+        };
+        let files = files_below(&root).into_iter().filter(|path| self.is_session(path));
+        let rows = rows.into_iter().map(SessionPlace::Database);
+        rows.chain(files.map(SessionPlace::File)).collect()
     }
 
     fn is_session(&self, path: &Path) -> bool {
@@ -183,7 +222,24 @@ impl ImportSource {
         }
     }
 
-    fn read(&mut self, path: &Path) -> Option<ImportedSession> {
+    fn read(&mut self, place: &SessionPlace) -> Option<ImportedSession> {
+        match place {
+            SessionPlace::File(path) => self.read_file(path),
+            SessionPlace::Database([id, about]) => match self.database.as_ref()?.messages(id) {
+                Ok(messages) => {
+                    let messages = messages.into_iter().map(OpencodeMessage::of_texts);
+                    let messages: Vec<_> = messages.collect();
+                    Some(ImportedSession::of_opencode(about.as_bytes(), &messages))
+                }
+                Err(error) => {
+                    self.lose_database(&error);
+                    None
+                }
+            },
+        }
+    }
+
+    fn read_file(&mut self, path: &Path) -> Option<ImportedSession> {
         let bytes = self.bytes(path)?;
         let mut session = match self.client {
             ImportClient::Opencode => {
@@ -205,11 +261,22 @@ impl ImportSource {
     /// The messages of a session of opencode.
     fn messages(&mut self, session: &Path) -> Vec<OpencodeMessage> {
         let mut messages = Vec::new();
+        let mut left = MAX_FILE as usize;
         for path in files_below(&self.folder.join("message").join(session)) {
             let Some(message) = self.bytes(&path) else { continue };
             let parts = self.folder.join("part").join(path.file_stem().unwrap_or_default());
-            let parts = files_below(&parts).iter().filter_map(|path| self.bytes(path)).collect();
+            let mut files = files_below(&parts).into_iter();
+            let mut parts = Vec::new();
+            left = left.saturating_sub(message.len());
+            while let Some(part) = files.next().filter(|_| left > 0) {
+                parts.extend(self.bytes(&part));
+                left = left.saturating_sub(parts.last().map_or(0, Vec::len));
+            }
             messages.push(OpencodeMessage { message, parts });
+            if left == 0 {
+                self.unread += 1;
+                break;
+            }
         }
         messages
     }
@@ -226,10 +293,13 @@ impl ImportSource {
     }
 }
 
+/// The longest name of a folder, in bytes.
+const MAX_ROOT: u64 = 4096;
+
 /// The folder of a chat of Gemini CLI, where it says which.
 fn gemini_folder(chat: &Path) -> Option<PathBuf> {
     let root = chat.parent()?.parent()?.join(".project_root");
-    let text = fs::read_to_string(root).ok()?;
+    let text = read_text(&root, MAX_ROOT).ok()??;
     Some(PathBuf::from(text.trim())).filter(|folder| folder.is_absolute())
 }
 
@@ -265,8 +335,9 @@ fn known_sessions(startup: &Startup) -> Result<HashSet<String>, StoreError> {
 
 fn save(startup: &Startup, source: &mut ImportSource, sessions: &[FoundSession]) -> Exit {
     let mut saved = 0;
-    for FoundSession { id, path, .. } in sessions {
-        let Some(session) = source.read(path) else { continue };
+    let now = Timestamp::now().as_millisecond();
+    for FoundSession { id, place, .. } in sessions {
+        let Some(session) = source.read(place) else { continue };
         let folder = Path::new(&session.folder);
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let header = SessionHeader {
@@ -279,11 +350,14 @@ fn save(startup: &Startup, source: &mut ImportSource, sessions: &[FoundSession])
         let redactor = Arc::new(startup.redactor(true));
         let store = startup.shared.store.clone();
         let mut writer = SessionWriter::new(store, header, redactor, errors);
-        for event in session.events {
-            writer.record(event);
+        for (event, at) in session.events.into_iter().zip(session.times) {
+            record_at(&mut writer, event, if (1..now).contains(&at) { at } else { now });
         }
         writer.close();
-        if let Some(why) = writer.unsaved_reason() {
+        let store = &startup.shared.store;
+        let placed = Database::open(store).and_then(|(mut database, _)| database.place_by_time(id));
+        let failed = placed.err().map(|error| error.localized());
+        if let Some(why) = writer.unsaved_reason().or(failed) {
             let say = phrases::UNSAVED.with("id", id.as_str()).with("why", why);
             return startup.fail(&Notice::error(say), Exit::Failed);
         }

@@ -214,8 +214,8 @@ fn store_of(settings: &Settings, file: std::path::PathBuf) -> KeyStore {
 /// Where the key of the connection is, if it is not in a variable; nothing is read from a keyring.
 pub fn key_place(startup: &Startup) -> Option<LocalizedText> {
     let connection = startup.loaded.settings.connection.as_ref()?;
-    if !connection.key_command.is_empty() {
-        return Some(phrases::BY_COMMAND.into());
+    if let Some(program) = connection.key_command.first() {
+        return Some(phrases::BY_COMMAND.with("program", program.as_str()));
     }
     let store = key_store(startup);
     Some(match store.place(&server_origin(&connection.base_url)?)? {

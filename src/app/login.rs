@@ -10,7 +10,7 @@ use crate::cli::args::LoginOptions;
 use crate::cli::login::{self, LoginTarget, ModelAnswer};
 use crate::cli::{Exit, output};
 use avocet_config::key_store::{KeyPlace, KeyStore};
-use avocet_config::{Secret, edit};
+use avocet_config::{Secret, bedrock_url, edit};
 use avocet_core::i18n::{Localize, LocalizedText, keys as phrases};
 use avocet_core::protocol::Notice;
 use avocet_core::terminal_modes;
@@ -51,6 +51,7 @@ fn try_login(
 ) -> Result<Vec<LocalizedText>, Box<LoginError>> {
     let settings = &startup.loaded.settings;
     let target = choose_provider(startup, options)?;
+    let target = target.in_region(|| bedrock_url(&startup.environment));
     // Before the key is typed, and before anything is sent.
     if let Some(why) = key_source::refusal(&target.base_url, &settings.models.plain_http_hosts) {
         return Err(wrong(why));
@@ -142,7 +143,7 @@ pub fn remember(
 
 pub fn logout(startup: &Startup, provider: &str) -> Exit {
     let target = match login::target(provider) {
-        Ok(target) => target,
+        Ok(target) => target.in_region(|| bedrock_url(&startup.environment)),
         Err(why) => return startup.fail(&Notice::error(why), Exit::WrongUse),
     };
     let name = target.name.as_str();

@@ -16,7 +16,7 @@ use super::runtime::screen_runtime;
 use super::startup::Startup;
 use crate::cli::Exit;
 use crate::cli::self_command::UpdateOptions;
-use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, self_update as phrases};
+use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, config, self_update as phrases};
 use avocet_core::protocol::Notice;
 use avocet_model::net::{HttpClient, HttpRequest};
 use avocet_tools::exec::run_with_terminal;
@@ -234,6 +234,10 @@ fn read_file(path: &Path, most: usize) -> Result<Vec<u8>, PhraseValue> {
     let failed = |error: io::Error| PhraseValue::from(error.to_string());
     let mut bytes = Vec::new();
     let cap = (most << 20) as u64;
+    // A pipe would be waited for.
+    if !fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(LocalizedText::from(config::IO_NOT_A_FILE).into());
+    }
     fs::File::open(path).map_err(failed)?.take(cap + 1).read_to_end(&mut bytes).map_err(failed)?;
     let is_too_large = bytes.len() as u64 > cap;
     if is_too_large { Err(phrases::TOO_LARGE.with("most", most).into()) } else { Ok(bytes) }

@@ -124,13 +124,7 @@ fn mean_and_margin(values: &[f64]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use avocet_core::protocol::Usage;
-
-    fn result(task: &str, outcome: ResultOutcome, steps: u64) -> TaskResult {
-        let usage = Usage { cached_tokens: 50, ..Usage::counted(100, 20) };
-        let why = String::new();
-        TaskResult { task: task.into(), outcome, steps, questions: 1, usage, seconds: 2.0, why }
-    }
+    use crate::cli::task_results::tests::result;
 
     #[test]
     fn a_task_needs_a_prompt_and_something_that_says_when_it_is_solved() {

@@ -2,7 +2,7 @@
 
 use avocet_config::suggest;
 use avocet_core::i18n::{LocalizedText, common, keys as phrases};
-use avocet_core::protocol::{HOSTED, Hosted};
+use avocet_core::protocol::{HOSTED, Hosted, Provider};
 use avocet_model::{display_address, server_origin};
 
 /// A server to log in to.
@@ -39,11 +39,30 @@ pub fn target(name: &str) -> Result<LoginTarget, LocalizedText> {
             base_url: name.trim().to_owned(),
             variable: HOSTED
                 .iter()
-                .find(|hosted| server_origin(hosted.base_url).as_ref() == Some(&server))
+                .find(|hosted| {
+                    let is_bedrock = |url| Provider::at(url) == Provider::Bedrock;
+                    server_origin(hosted.base_url).as_ref() == Some(&server)
+                        || is_bedrock(hosted.base_url) && is_bedrock(name)
+                })
                 .map(|hosted| hosted.key_env),
             server,
         }),
         None => Err(unknown(name)),
+    }
+}
+
+impl LoginTarget {
+    /// Bedrock has an address for each region.
+    #[must_use]
+    pub fn in_region(self, bedrock_url: impl FnOnce() -> String) -> LoginTarget {
+        let is_named = self.profile == "bedrock";
+        // Another program that answers for Bedrock is not a place for the key.
+        let region =
+            is_named.then(bedrock_url).filter(|url| Provider::at(url) == Provider::Bedrock);
+        match region.and_then(|url| Some((server_origin(&url)?, url))) {
+            Some((server, base_url)) => LoginTarget { base_url, server, ..self },
+            None => self,
+        }
     }
 }
 
@@ -168,6 +187,19 @@ mod tests {
         let said = target("antropic").unwrap_err().text(Lang::En);
         assert!(said.contains("`anthropic`"), "{said}");
         assert!(target("nothing-like-it").is_err());
+    }
+
+    #[test]
+    fn bedrock_is_reached_in_the_region_of_the_account_or_of_the_address() {
+        let europe = "https://bedrock-runtime.eu-west-1.amazonaws.com";
+        let named = target("bedrock").unwrap().in_region(|| europe.to_owned());
+        assert_eq!((named.base_url.as_str(), named.server.as_str()), (europe, europe));
+        let near = target("bedrock").unwrap();
+        assert_eq!(near.clone().in_region(|| "http://127.0.0.1:9".to_owned()), near);
+        let address = target(europe).unwrap().in_region(|| panic!("it names its region"));
+        assert_eq!((address.base_url.as_str(), address.variable), (europe, named.variable));
+        let other = target("anthropic").unwrap();
+        assert_eq!(other.clone().in_region(|| panic!("it has one address")), other);
     }
 
     #[test]

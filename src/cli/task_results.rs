@@ -161,10 +161,10 @@ fn solved_count(results: &[TaskResult]) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn result(task: &str, outcome: ResultOutcome, steps: u64) -> TaskResult {
+    pub fn result(task: &str, outcome: ResultOutcome, steps: u64) -> TaskResult {
         let usage = Usage { cached_tokens: 50, ..Usage::counted(100, 20) };
         let why = String::new();
         TaskResult { task: task.into(), outcome, steps, questions: 1, usage, seconds: 2.0, why }

@@ -11,6 +11,11 @@ const BEARER: &str = "AWS_BEARER_TOKEN_BEDROCK";
 
 const USUAL_REGION: &str = "us-east-1";
 
+/// The address of Bedrock in the region of the user's account.
+pub fn bedrock_url(environment: &Environment) -> String {
+    AwsAccount::find(environment).base_url
+}
+
 /// How Bedrock is reached and paid for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct AwsAccount {

@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tracing::{Level, Metadata};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt as _;
 
 use super::atomic_file;
 
@@ -57,13 +58,14 @@ impl LogLevel {
             return;
         }
         // Our own lines only: those of libraries could contain request data.
-        let filter = EnvFilter::new("off,avocet=trace");
+        let filter = Targets::new().with_target("avocet", Level::TRACE);
         let file = Mutex::new(LazyFile { file, state: LogState::Unopened });
         let subscriber = tracing_subscriber::fmt()
-            .with_env_filter(filter)
+            .with_max_level(Level::TRACE)
             .with_ansi(false)
             .with_writer(LeveledFile { level: self.clone(), file })
-            .finish();
+            .finish()
+            .with(filter);
         let _earlier = tracing::subscriber::set_global_default(subscriber);
     }
 

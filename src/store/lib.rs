@@ -16,6 +16,7 @@
 //! | `log` | whether the log beside the file is whole |
 //! | `moved` | another file in the place of the open one |
 //! | `key_value` | named values, for scripts |
+//! | `opencode` | the conversations of another client |
 //!
 //! Nothing is opened until something must be saved or looked up. Secrets are masked before any byte
 //! reaches the file. Not here: how a resumed session uses what it reads (`session`).
@@ -39,6 +40,7 @@ mod key_value;
 mod log;
 mod moved;
 mod open_handles;
+mod opencode;
 mod read;
 mod recorder;
 mod recover;
@@ -53,12 +55,13 @@ pub use database::Database;
 pub use event_row::title_of;
 pub use key_value::KeyValue;
 use open_handles::OpenHandles;
+pub use opencode::OpencodeDatabase;
 pub use read::{SessionChoices, SessionRecord};
 pub use recorder::Recorder;
 pub use shared::Store;
 pub use write::SessionHeader;
 use write_turn::WriteOrder;
-pub use writer::{Resumed, SessionWriter};
+pub use writer::{Resumed, SessionWriter, record_at};
 
 /// Where sessions are saved. Copies are for one process.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -248,6 +248,19 @@ impl Database {
         Ok(new)
     }
 
+    /// Lists a session that was copied from elsewhere with those of its own time.
+    pub fn place_by_time(&mut self, id: &str) -> Result<(), StoreError> {
+        let _turn = self.write_order.take(WAIT_TIMEOUT);
+        self.db.execute(
+            "UPDATE sessions SET touched = (SELECT coalesce(max(other.touched), 0)
+                 FROM sessions AS other
+                 WHERE other.updated <= sessions.updated AND other.key <> sessions.key)
+             WHERE id = ?1",
+            [id],
+        )?;
+        Ok(())
+    }
+
     pub fn rename(&mut self, key: i64, title: &str) -> Result<(), StoreError> {
         let _turn = self.write_order.take(WAIT_TIMEOUT);
         self.db.execute(

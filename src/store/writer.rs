@@ -88,6 +88,13 @@ enum LastTry {
     OnlyLooked,
 }
 
+/// Lets a session take an event of another time, in milliseconds since 1970; it is not one that grows.
+pub fn record_at(writer: &mut SessionWriter, event: Event, at: i64) {
+    writer.pending.at = Some(at);
+    writer.record(event);
+    writer.pending.at = None;
+}
+
 impl SessionWriter {
     pub fn new(
         store: Store,

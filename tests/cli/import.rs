@@ -1,8 +1,9 @@
 //! Conversations of other clients, copied by the program and gone on with.
 
 use std::fs;
-use std::process::Output;
+use std::process::{Command, Output};
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::native_tools::{says, text};
@@ -26,7 +27,7 @@ fn write_claude(bench: &TestDir) {
     let line = |uuid: &str, parent: Option<&str>, role: &str, content: Value| {
         json!({
             "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": "s-1", "cwd": bench.work(),
-            "timestamp": "2026-10-01T10:00:00Z", "message": { "role": role, "content": content },
+            "timestamp": "2020-10-01T10:00:00Z", "message": { "role": role, "content": content },
         })
         .to_string()
     };
@@ -85,4 +86,102 @@ fn a_client_without_conversations_is_told_in_a_sentence() {
     let none = run(&bench, &["import", "codex"]);
     assert!(text(&none.stderr).contains("No conversation of `codex`"), "{}", text(&none.stderr));
     assert!(none.status.success());
+}
+
+#[test]
+fn an_imported_conversation_is_listed_with_those_of_its_own_day() {
+    let bench = TestDir::new();
+    write_claude(&bench);
+    let server = Server::start(vec![says("Today.")]);
+    let url = server.base_url();
+    let today = run(&bench, &["--base-url", &url, "--model", "gpt-4o", "-p", "of today"]);
+    assert!(today.status.success(), "{}", text(&today.stderr));
+    assert!(run(&bench, &["import", "claude", "--yes"]).status.success());
+    let listed = run(&bench, &["--json", "session", "list"]);
+    let listed = text(&listed.stdout);
+    let at = |word: &str| listed.find(word).unwrap_or_else(|| panic!("{word}: {listed}"));
+    assert!(at("of today") < at("zebra"), "{listed}");
+    assert_eq!(listed.matches("2020-10-01").count(), 2, "began and ended: {listed}");
+}
+
+/// The database that newer versions of opencode write.
+fn write_opencode(bench: &TestDir, part: &str) -> Connection {
+    let folder = bench.path("data/opencode");
+    fs::create_dir_all(&folder).unwrap();
+    let database = Connection::open(folder.join("opencode.db")).unwrap();
+    let tables = "
+        CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT,
+            time_created INTEGER, time_updated INTEGER);
+        CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, data TEXT);
+        INSERT INTO session VALUES ('ses_1', NULL, '/w', 'Zebra', 1601546400000, 1601546400000);
+        INSERT INTO session VALUES ('ses_2', 'ses_1', '/w', 'Of a subagent', 2, 2);
+        INSERT INTO message VALUES ('m2', 'ses_1', 1601546401000, '{\"role\":\"assistant\"}');
+        INSERT INTO message VALUES ('m1', 'ses_1', 1601546400000, '{\"role\":\"user\"}');";
+    database.execute_batch(tables).unwrap();
+    database.execute_batch(part).unwrap();
+    database
+}
+
+const PARTS: &str = "
+    CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, data TEXT);
+    INSERT INTO part VALUES ('p1', 'm1', '{\"type\":\"text\",\"text\":\"List\\u001b[2J them\"}');
+    INSERT INTO part VALUES ('p3', 'm2', '{\"type\":\"text\",\"text\":\"Listed.\"}');
+    INSERT INTO part VALUES ('p2', 'm2', '{\"type\":\"tool\",\"tool\":\"bash\",\"callID\":\"c\",
+        \"state\":{\"status\":\"completed\",\"input\":{\"command\":\"ls\"},\"output\":\"a\"}}');
+    INSERT INTO part VALUES ('p4', 'm2', x'ff7b');";
+
+fn run_opencode(bench: &TestDir, args: &[&str]) -> Output {
+    bench.command(args).env("XDG_DATA_HOME", bench.path("data")).output().unwrap()
+}
+
+#[test]
+fn the_database_of_opencode_is_read_while_it_is_open() {
+    let bench = TestDir::new();
+    let database = write_opencode(&bench, PARTS);
+    database
+        .execute_batch("PRAGMA journal_mode = WAL; UPDATE session SET title = 'Zebras'")
+        .unwrap();
+    let done = run_opencode(&bench, &["import", "opencode", "--yes"]);
+    let shown = text(&done.stdout);
+    assert!(shown.contains("Zebras (/w; 1 message, 1 step)"), "{shown}{}", text(&done.stderr));
+    assert!(!shown.contains("subagent") && !shown.contains('\u{1b}'), "{shown}");
+    assert!(shown.contains("1 line or part that cannot be read"), "{shown}");
+    let listed = run_opencode(&bench, &["--json", "session", "list"]);
+    assert_eq!(text(&listed.stdout).matches("Zebras").count(), 1, "{}", text(&listed.stdout));
+}
+
+#[test]
+fn a_database_that_would_compute_forever_is_not_read() {
+    let forever = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n)
+        SELECT i AS id, 'm1' AS message_id, '{}' AS data FROM n WHERE i < 0";
+    let column = "CREATE TABLE part (id, message_id, data AS (hex(zeroblob(900000000))))";
+    for part in [format!("CREATE VIEW part AS {forever}"), column.to_owned()] {
+        let bench = TestDir::new();
+        drop(write_opencode(&bench, &part));
+        let shown = run_opencode(&bench, &["import", "opencode", "--yes"]);
+        let shown = text(&shown.stdout);
+        assert!(shown.contains("whose form is not known"), "{part}: {shown}");
+    }
+    let bench = TestDir::new();
+    fs::create_dir_all(bench.path("data/opencode")).unwrap();
+    fs::write(bench.path("data/opencode/opencode.db"), "no database").unwrap();
+    let shown = run_opencode(&bench, &["import", "opencode", "--yes"]);
+    assert!(text(&shown.stdout).contains("cannot be read"), "{}", text(&shown.stdout));
+}
+
+#[test]
+fn a_chat_of_gemini_is_imported_where_its_folder_cannot_be_read() {
+    let bench = TestDir::new();
+    let chats = bench.path("home/.gemini/tmp/h/chats");
+    fs::create_dir_all(&chats).unwrap();
+    let message =
+        json!({ "type": "user", "content": "A zebra", "timestamp": "2020-10-01T10:00:00Z" });
+    let chat = json!({ "sessionId": "g", "messages": [message] });
+    fs::write(chats.join("a.json"), chat.to_string()).unwrap();
+    for pipe in [chats.join("b.json"), chats.with_file_name(".project_root")] {
+        assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    }
+    let shown = run(&bench, &["import", "gemini", "--dry-run"]);
+    let place = format!("A zebra ({}; 1 message", bench.work().display());
+    assert!(text(&shown.stdout).contains(&place), "{}", text(&shown.stdout));
 }

@@ -114,6 +114,24 @@ fn only_what_the_key_signed_is_installed() {
 }
 
 #[test]
+fn pipes_circles_of_links_and_large_files_change_nothing() {
+    let installed = Installed::new();
+    let folder = installed.bench.path("odd");
+    fs::create_dir_all(&folder).unwrap();
+    let sums = folder.join("SHA256SUMS");
+    let refuses = |why| {
+        installed.refuses(&["--key", KEY, "--from", folder.to_str().unwrap()], why);
+        fs::remove_file(&sums).unwrap();
+    };
+    assert!(Command::new("mkfifo").arg(&sums).status().unwrap().success());
+    refuses("not a regular file");
+    std::os::unix::fs::symlink(&sums, &sums).unwrap();
+    refuses("Too many levels of symbolic links");
+    fs::File::create(&sums).unwrap().set_len(2 << 30).unwrap();
+    refuses("more than 1 MiB");
+}
+
+#[test]
 fn an_older_release_is_not_installed_though_the_key_signed_it() {
     let installed = Installed::new();
     installed.came_from(&format!("{RELEASES}/release-old"));

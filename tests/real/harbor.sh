@@ -8,14 +8,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-repository=$(cd "$here/../.." && pwd)
-avocet=$(realpath "${AVOCET:-$repository/target/debug/avocet}")
-[ -x "$avocet" ] || { echo "no program at $avocet: cargo build" >&2; exit 2; }
-real=${REAL:-$(mktemp -d)}
-if [ ! -x "$real/harbor/bin/harbor" ]; then
-    "${PYTHON:-python3}" -m venv "$real/harbor"
-    "$real/harbor/bin/pip" install -q harbor==0.26.0
-fi
+. "$here/python_package.sh" harbor bin/harbor harbor==0.26.0
 root=$(mktemp -d)
 servers=()
 stop() {

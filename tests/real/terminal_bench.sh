@@ -7,14 +7,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-repository=$(cd "$here/../.." && pwd)
-avocet=$(realpath "${AVOCET:-$repository/target/debug/avocet}")
-[ -x "$avocet" ] || { echo "no program at $avocet: cargo build" >&2; exit 2; }
-real=${REAL:-$(mktemp -d)}
-if [ ! -x "$real/terminal-bench/bin/tb" ]; then
-    "${PYTHON:-python3}" -m venv "$real/terminal-bench"
-    "$real/terminal-bench/bin/pip" install -q terminal-bench==0.2.18
-fi
+. "$here/python_package.sh" terminal-bench bin/tb terminal-bench==0.2.18
 task=$repository/assets/eval/python-quotes
 exec {output}< <(exec python3 "$here/recorded_model.py" "$task/replies")
 server=$!

@@ -13,15 +13,13 @@ pub fn read(bytes: &[u8]) -> ImportedSession {
     let lines = json_lines(bytes, &mut reader);
     let branch = Branch::of(&lines);
     for line in &lines {
+        reader.set_time(line.get("timestamp"));
         let session = &mut reader.session;
         if session.id.is_empty() {
             session.id = text_of(line, "sessionId").to_owned();
         }
         if session.folder.is_empty() {
             session.folder = text_of(line, "cwd").to_owned();
-        }
-        if session.began.is_empty() {
-            session.began = text_of(line, "timestamp").to_owned();
         }
         let is_hidden = ["isMeta", "isCompactSummary", "isApiErrorMessage"]
             .iter()

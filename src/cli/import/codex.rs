@@ -11,6 +11,7 @@ pub fn read(bytes: &[u8]) -> ImportedSession {
     for line in json_lines(bytes, &mut reader) {
         // The oldest versions wrote the items themselves.
         let payload = line.get("payload").unwrap_or(&line);
+        reader.set_time(line.get("timestamp"));
         match text_of(&line, "type") {
             "session_meta" => meta(payload, &mut reader),
             "" if line.get("id").is_some() => meta(payload, &mut reader),
@@ -29,7 +30,7 @@ fn meta(meta: &Value, reader: &mut SessionReader) {
     }
     reader.session.id = text_of(meta, "id").to_owned();
     reader.session.folder = text_of(meta, "cwd").to_owned();
-    reader.session.began = text_of(meta, "timestamp").to_owned();
+    reader.set_time(meta.get("timestamp"));
 }
 
 /// What the client itself puts into the user's messages.

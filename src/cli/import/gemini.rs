@@ -11,13 +11,14 @@ pub fn read(bytes: &[u8]) -> ImportedSession {
         return reader.finish();
     };
     reader.session.id = text_of(&chat, "sessionId").to_owned();
-    reader.session.began = text_of(&chat, "startTime").to_owned();
+    reader.set_time(chat.get("startTime"));
     if text_of(&chat, "kind") == "subagent" {
         reader.lose(LostPart::Subagent);
         return reader.finish();
     }
     for message in items(&chat, "messages") {
         let text = content(message.get("content").unwrap_or(&Value::Null), &mut reader);
+        reader.set_time(message.get("timestamp"));
         match text_of(message, "type") {
             "user" => reader.user(&text),
             "gemini" => {

@@ -11,6 +11,13 @@ pub struct OpencodeMessage {
     pub parts: Vec<Vec<u8>>,
 }
 
+impl OpencodeMessage {
+    pub fn of_texts((message, parts): (String, Vec<String>)) -> OpencodeMessage {
+        let parts = parts.into_iter().map(String::into_bytes).collect();
+        OpencodeMessage { message: message.into_bytes(), parts }
+    }
+}
+
 impl ImportedSession {
     /// A session and its messages, both in the order of their files' names, which is that of time.
     pub fn of_opencode(session: &[u8], messages: &[OpencodeMessage]) -> ImportedSession {
@@ -20,8 +27,7 @@ impl ImportedSession {
         reader.session.id = text_of(&about, "id").to_owned();
         reader.session.folder = text_of(&about, "directory").to_owned();
         reader.session.title = Some(title.to_owned()).filter(|it| !it.starts_with("New session"));
-        let created = about.pointer("/time/created").and_then(Value::as_u64);
-        reader.session.began = format!("{:020}", created.unwrap_or_default());
+        reader.set_time(about.pointer("/time/created"));
         if about.get("parentID").is_some() {
             reader.lose(LostPart::Subagent);
             return reader.finish();
@@ -29,6 +35,7 @@ impl ImportedSession {
         for OpencodeMessage { message, parts } in messages {
             match serde_json::from_slice::<Value>(message) {
                 Ok(message) => {
+                    reader.set_time(message.pointer("/time/created"));
                     let is_user = text_of(&message, "role") == "user";
                     parts.iter().for_each(|bytes| part(bytes, is_user, &mut reader));
                 }

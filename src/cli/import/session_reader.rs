@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use avocet_core::i18n::{LocalizedText, import as phrases};
@@ -56,9 +57,9 @@ pub struct ImportedSession {
     pub id: String,
     pub folder: String,
     pub title: Option<String>,
-    /// When it began, as the client wrote it; these texts sort by time.
-    pub began: String,
     pub events: Vec<Event>,
+    /// When each of them happened, in milliseconds since 1970; 0 before the client says a time.
+    pub times: Vec<i64>,
     pub lost: LostParts,
 }
 
@@ -103,6 +104,8 @@ pub(super) struct SessionReader {
     bytes: usize,
     turn: u64,
     steps: usize,
+    /// The time of what follows.
+    at: i64,
     is_open: bool,
     /// The steps that follow belong to a reply.
     has_reply: bool,
@@ -113,6 +116,16 @@ pub(super) struct SessionReader {
 impl SessionReader {
     pub fn lose(&mut self, part: LostPart) {
         *self.session.lost.entry(part).or_default() += 1;
+    }
+
+    /// What follows happened then: a text of ISO 8601, or milliseconds. A clock that was set back is
+    /// not followed.
+    pub fn set_time(&mut self, time: Option<&Value>) {
+        let at = match time {
+            Some(Value::String(text)) => text.parse().ok().map(Timestamp::as_millisecond),
+            other => other.and_then(Value::as_i64),
+        };
+        self.at = self.at.max(at.unwrap_or_default());
     }
 
     /// A text of the other client, made harmless and cut.
@@ -131,6 +144,7 @@ impl SessionReader {
             self.lose(LostPart::Long);
         } else {
             self.session.events.push(event);
+            self.session.times.push(self.at);
         }
     }
 
@@ -197,6 +211,9 @@ impl SessionReader {
     }
 
     fn end_turn(&mut self) {
+        // The message that comes next may be of another day.
+        let next = self.at;
+        self.at = self.session.times.last().copied().unwrap_or(next);
         for (_, step) in std::mem::take(&mut self.open_steps) {
             let observation = self.observation(step, Outcome::Interrupted);
             self.push(Event::StepFinished(Box::new(observation)), 0);
@@ -206,6 +223,7 @@ impl SessionReader {
             let usage = Usage::default();
             self.push(Event::TurnEnded { turn: self.turn, ending, usage, elapsed_ms: 0 }, 0);
         }
+        self.at = next;
     }
 
     pub fn finish(mut self) -> ImportedSession {

@@ -225,3 +225,20 @@ fn an_id_is_the_same_each_time_and_another_for_each_client() {
     assert_eq!(id, ImportClient::Claude.session_id("s-1"));
     assert!(id.len() == 8 && id != ImportClient::Codex.session_id("s-1"), "{id}");
 }
+
+#[test]
+fn events_have_the_times_of_their_lines_and_a_turn_ends_before_the_next_day() {
+    let line = |uuid: &str, parent: &str, at: &str| {
+        let mut line = claude_line(uuid, parent, "user", json!(uuid));
+        line["timestamp"] = json!(at);
+        line
+    };
+    let session = ImportClient::Claude.read(&jsonl(&[
+        line("u1", "", "1970-01-01T00:00:01Z"),
+        line("u2", "u1", "1970-01-02T00:00:00.000Z"),
+        line("u3", "u2", "1969-01-01T00:00:00Z"),
+        line("u4", "u3", "soon"),
+    ]));
+    let day = 86_400_000;
+    assert_eq!(session.times, [1000, 1000, day, day, day, day, day, day]);
+}

@@ -7,11 +7,11 @@ words! { "eval":
     IN_TASK: "Task `{task}`: {why}", "任务 `{task}`：{why}";
     BAD_TASK: "its `task.toml` is wrong: {why}", "`task.toml` 有误：{why}";
     NO_CHECK: "nothing says when it is solved. Add a `check` or an `answer`.", "没有写明何时算解决。请添加 `check` 或 `answer`。";
-    BAD_COST: "`limits.cost` is no amount of dollars, from 0 to 1000000.", "`limits.cost` 不是 0 到 1000000 之间的美元金额。";
+    BAD_COST: "`limits.cost` must be an amount in dollars from 0 to 1000000.", "`limits.cost` 必须是 0 到 1000000 之间的美元金额。";
     OUT_BUSY: "Another run writes its results to `{path}`.", "另一次运行正在把结果写入 `{path}`。";
     UNCOPIED: "Its files could not be copied: {why}", "无法复制它的文件：{why}";
     SETUP_FAILED: "`{line}` of its setup failed.", "准备步骤 `{line}` 失败。";
-    NO_PATCH: "There is no patch: {why}", "没有补丁：{why}";
+    NO_PATCH: "The patch could not be made; the same command runs the task again: {why}", "无法生成补丁，再次运行同一命令会重做此任务：{why}";
     UNWRITTEN: "`{path}` cannot be written: {why}", "无法写入 `{path}`：{why}";
     LEFT: "Its worktree is left: {why}", "保留其工作树：{why}";
     STOPPED: "Stopped. Tasks without a result: {left}. The same command goes on with them.", "已停止。还没有结果的任务：{left} 个。再次运行同一命令即可继续。";

@@ -18,5 +18,6 @@ words! { "import":
     NOT_WANTED: "Nothing was copied.", "没有导入任何内容。";
     DONE: "Copied {count} {count:conversation|conversations}. `avocet resume ID` goes on with one.", "已导入 {count} 段对话。用 `avocet resume ID` 可继续其中一段。";
     UNSAVED: "`{id}` could not be saved: {why}", "无法保存 `{id}`：{why}";
-    NEWER_STORE: "`{file}` is a database of newer conversations, which is not read.", "`{file}` 是存放较新对话的数据库，不会读取。";
+    DATABASE_UNKNOWN: "Conversations in opencode's database, whose form is not known", "opencode 数据库中的对话（格式未知）";
+    DATABASE_UNREAD: "Conversations in opencode's database, which cannot be read: {why}", "无法读取 opencode 数据库中的对话：{why}";
 }

@@ -8,13 +8,13 @@ words! { "keys":
     KEY_GONE: "The system's keyring no longer has the key for {server}. Log in again with `avocet login`.", "系统密钥环中已没有 {server} 的密钥。请用 `avocet login` 重新登录。";
     IN_KEYRING: "in the system's keyring", "在系统密钥环中";
     IN_FILE: "in {file}", "在 {file} 中";
-    BY_COMMAND: "from `api_key_command`", "由 `api_key_command` 给出";
+    BY_COMMAND: "from the program `{program}`", "由程序 `{program}` 给出";
 
-    // api_key_command
-    COMMAND_MISSING: "`{program}` in `api_key_command` is not a program in your PATH.", "`api_key_command` 中的 `{program}` 不是 PATH 中的程序。";
-    COMMAND_FAILED: "`{program}`, which `api_key_command` names, failed: {why}.", "`api_key_command` 指定的 `{program}` 失败：{why}。";
-    COMMAND_SLOW: "`{program}`, which `api_key_command` names, took longer than {seconds} s and was stopped.", "`api_key_command` 指定的 `{program}` 超过 {seconds} 秒，已被停止。";
-    COMMAND_OUTPUT: "`{program}`, which `api_key_command` names, must print the key on one line and nothing else.", "`api_key_command` 指定的 `{program}` 应只在一行中输出密钥，不输出其他内容。";
+    // The program that prints the key
+    COMMAND_MISSING: "`{program}`, which prints the key, is not a program in your PATH.", "用来输出密钥的 `{program}` 不是 PATH 中的程序。";
+    COMMAND_FAILED: "`{program}`, which prints the key, failed: {why}.", "用来输出密钥的 `{program}` 失败：{why}。";
+    COMMAND_SLOW: "`{program}`, which prints the key, took longer than {seconds} s and was stopped.", "用来输出密钥的 `{program}` 超过 {seconds} 秒，已被停止。";
+    COMMAND_OUTPUT: "`{program}` must print the key on one line and nothing else.", "`{program}` 应只在一行中输出密钥，不输出其他内容。";
     WHY_EXIT: "exit code {code}", "退出码 {code}";
     WHY_SIGNAL: "ended by a signal", "被信号终止";
 

@@ -34,6 +34,8 @@ pub struct PendingRows {
     /// Why, as it was reported.
     pub failure: Option<LocalizedText>,
     pub redactor: Arc<Redactor>,
+    /// When events happened that are copied from elsewhere; `None`: now.
+    pub at: Option<i64>,
 }
 
 impl PendingRows {
@@ -46,6 +48,7 @@ impl PendingRows {
             failed_at: None,
             failure: None,
             redactor,
+            at: None,
         }
     }
 
@@ -86,7 +89,9 @@ impl PendingRows {
     }
 
     pub fn push(&mut self, event: &Event) {
-        let Some(row) = EventRow::new(event, now(), &self.redactor) else { return };
+        let Some(row) = EventRow::new(event, self.at.unwrap_or_else(now), &self.redactor) else {
+            return;
+        };
         self.bytes += row.weight();
         self.rows.push_back(row);
         while self.bytes > WAITING
