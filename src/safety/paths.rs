@@ -7,7 +7,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::sensitive::{SECRET_FOLDERS, SENSITIVE_PAIRS, is_sensitive_name, plain_names};
-use super::{PolicyContext, Workspace, places};
+use super::{PathKind, PolicyContext, Workspace, places};
 use avocet_core::i18n::{Phrase, safety as phrases};
 use avocet_core::protocol::{Effect, Tier};
 
@@ -321,6 +321,13 @@ fn is_reference(path: &Path, workspace: &Workspace) -> bool {
         || of_user
             .filter_map(|of| of.resolve(&workspace.home, &workspace.moved))
             .any(|of| holds(&of))
+}
+
+/// Whether it is a program of the system: what such a file holds, anybody may know.
+pub fn is_system_program(path: &Path, policy_cx: PolicyContext<'_>) -> bool {
+    let is_of_programs =
+        |folder: &Path| places::PROGRAMS.iter().any(|one| folder == Path::new(one));
+    path.parent().is_some_and(is_of_programs) && policy_cx.world.kind(path) == PathKind::File
 }
 
 fn is_user_name(text: &str) -> bool {
