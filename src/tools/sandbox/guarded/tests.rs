@@ -252,14 +252,15 @@ fn files_that_others_follow_by_themselves_are_put_back_and_their_text_is_kept_fo
 #[test]
 fn what_the_question_named_and_what_git_brings_or_notes_stays() {
     let (_temp, root) = repository();
+    let settings = format!("{SETTINGS}[remote \"origin\"]\n\turl = https://x.example/y\n");
+    fs::write(root.join(".git/config"), &settings).unwrap();
     let guarded = begin_with(&root, &["AGENTS.md", ".vscode", "."]);
     fs::create_dir(root.join(".vscode")).unwrap();
     for name in ["AGENTS.md", ".vscode/tasks.json"] {
         fs::write(root.join(name), "new").unwrap();
     }
     let branch = "[branch \"x\"]\n\tremote = origin\n\tmerge = refs/heads/x\n";
-    let branch = format!("{SETTINGS}{branch}");
-    fs::write(root.join(".git/config"), branch).unwrap();
+    fs::write(root.join(".git/config"), format!("{settings}{branch}")).unwrap();
     assert_eq!(guarded.names(), [""; 0]);
     fs::write(root.join(".envrc"), "new").unwrap();
     assert_eq!(guarded.put_back(&GuardedFiles::Repositories), PutBack::default());
