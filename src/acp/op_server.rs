@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,10 +18,11 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::serve::{LAST_WRITE_TIMEOUT, MAX_SESSIONS};
+use super::serve::MAX_SESSIONS;
 use super::services::{EditorOffers, EditorRequest, EditorServices, SESSION_CAPACITY};
 use super::wire::{
-    AgentAnswer, ClientMessage, MessageSender, answer_of, parse_params, read_messages,
+    AgentAnswer, ClientMessage, LAST_WRITE_TIMEOUT, MessageSender, answer_of, parse_params,
+    read_messages, watch_end,
 };
 use avocet_core::i18n::{LocalizedText, acp as phrases, json_with_text};
 use avocet_core::protocol::{Event, Op, SessionOp, Submission, SubmitId};
@@ -77,13 +79,14 @@ struct OpServer {
 /// # Errors
 /// The system starts no threads.
 pub async fn serve_ops(
-    input: impl Read + Send + 'static,
+    input: impl Read + AsFd + Send + 'static,
     output: impl Write + Send + 'static,
     services: EditorServices,
 ) -> io::Result<Vec<Rescue>> {
     let leaving = services.leaving.clone();
+    let input_ended = watch_end(&input)?;
     let mut messages = read_messages(input)?;
-    let (sender, mut written) = MessageSender::start(output, leaving.clone())?;
+    let (sender, mut written) = MessageSender::start(output, leaving.clone(), input_ended)?;
     let mut server = OpServer {
         services: Arc::new(services),
         sender,

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::time::Duration;
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
@@ -29,7 +29,8 @@ use super::services::{
     EditorOffers, EditorRequest, EditorServices, ReadySession, SESSION_CAPACITY, SessionMessage,
 };
 use super::wire::{
-    AgentAnswer, ClientMessage, MessageSender, answer_of, parse_params, read_messages,
+    AgentAnswer, ClientMessage, LAST_WRITE_TIMEOUT, MessageSender, answer_of, parse_params,
+    read_messages, watch_end,
 };
 use avocet_core::i18n::{LocalizedText, acp as phrases};
 use avocet_core::protocol::ApprovalMode;
@@ -40,8 +41,6 @@ use avocet_store::Listed;
 pub(super) const MAX_SESSIONS: usize = 32;
 /// Saved sessions in one answer.
 const PAGE: usize = 50;
-/// How long the last messages may take when the program ends.
-pub(super) const LAST_WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 struct AcpServer {
     services: Arc<EditorServices>,
@@ -60,13 +59,14 @@ struct AcpServer {
 /// # Errors
 /// The system starts no threads.
 pub async fn serve(
-    input: impl Read + Send + 'static,
+    input: impl Read + AsFd + Send + 'static,
     output: impl Write + Send + 'static,
     services: EditorServices,
 ) -> io::Result<Vec<Rescue>> {
     let leaving = services.leaving.clone();
+    let input_ended = watch_end(&input)?;
     let mut messages = read_messages(input)?;
-    let (out, mut written) = MessageSender::start(output, leaving.clone())?;
+    let (out, mut written) = MessageSender::start(output, leaving.clone(), input_ended)?;
     let (ready, mut came) = channel(SESSION_CAPACITY);
     let mut server = AcpServer {
         services: Arc::new(services),

@@ -3,15 +3,20 @@
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
 use std::thread;
+use std::time::Duration;
 
 use agent_client_protocol_schema::v1::{
     CLIENT_METHOD_NAMES, Error, RequestId, SessionId, SessionNotification, SessionUpdate,
 };
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use serde::de::{self, DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 /// The longest message of a client, in bytes: an image fits.
@@ -19,6 +24,15 @@ pub const MAX_MESSAGE: usize = 8 << 20;
 /// Messages that wait to be handled, and to be written.
 const READ_CAPACITY: usize = 4;
 const WRITE_CAPACITY: usize = 64;
+/// How long the last messages may take when the program ends, and each one once the client has
+/// closed its end.
+pub const LAST_WRITE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// What says that the other end of a socket writes no more. That of a pipe is reported without asking.
+#[cfg(target_os = "linux")]
+const HALF_CLOSED: PollFlags = PollFlags::RDHUP;
+#[cfg(not(target_os = "linux"))]
+const HALF_CLOSED: PollFlags = PollFlags::empty();
 
 /// A message of the client.
 #[derive(Debug)]
@@ -49,7 +63,7 @@ pub enum ClientMessage {
 struct Envelope<'a> {
     #[serde(borrow)]
     jsonrpc: Cow<'a, str>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     id: Option<RequestId>,
     #[serde(borrow, default)]
     method: Option<Cow<'a, str>>,
@@ -61,9 +75,9 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// A result may be `null`.
-fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
-    <&RawValue>::deserialize(from).map(Some)
+/// A result may be `null`, and so may the id of a request: one without an id is a notification.
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
 }
 
 impl ClientMessage {
@@ -133,6 +147,22 @@ pub fn read_messages(input: impl Read + Send + 'static) -> io::Result<Receiver<C
     Ok(messages)
 }
 
+/// Tells once the client has closed its end, even if there is no room for what it wrote before.
+///
+/// # Errors
+/// The system starts no thread.
+pub fn watch_end(input: &impl AsFd) -> io::Result<CancellationToken> {
+    let ended = CancellationToken::new();
+    let told = ended.clone();
+    let input = input.as_fd().try_clone_to_owned()?;
+    thread::Builder::new().name("acp-end".into()).spawn(move || {
+        let mut watched = [PollFd::new(&input, HALF_CLOSED)];
+        while poll(&mut watched, None) == Err(Errno::INTR) {}
+        told.cancel();
+    })?;
+    Ok(ended)
+}
+
 /// The next line, and whether it is whole: of one that is too long nothing is kept. `None`: the
 /// input ended.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<bool>> {
@@ -170,6 +200,7 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<
 pub struct MessageSender {
     lines: Sender<String>,
     leaving: CancellationToken,
+    input_ended: CancellationToken,
 }
 
 #[derive(Serialize)]
@@ -208,6 +239,7 @@ impl MessageSender {
     pub fn start(
         mut out: impl Write + Send + 'static,
         leaving: CancellationToken,
+        input_ended: CancellationToken,
     ) -> io::Result<(MessageSender, Receiver<()>)> {
         let (lines, mut waiting) = mpsc::channel::<String>(WRITE_CAPACITY);
         let (done, ended) = mpsc::channel(1);
@@ -219,7 +251,7 @@ impl MessageSender {
                 }
             }
         })?;
-        Ok((MessageSender { lines, leaving }, ended))
+        Ok((MessageSender { lines, leaving, input_ended }, ended))
     }
 
     pub async fn answer(&self, id: &RequestId, answer: &AgentAnswer) {
@@ -248,7 +280,14 @@ impl MessageSender {
             biased;
             _ = self.lines.send(line) => {}
             () = self.leaving.cancelled() => {}
+            // The client writes no more, and reads nothing.
+            () = self.stalled_after_end() => self.leaving.cancel(),
         }
+    }
+
+    async fn stalled_after_end(&self) {
+        self.input_ended.cancelled().await;
+        sleep(LAST_WRITE_TIMEOUT).await;
     }
 
     /// Waits until the client reads no more.

@@ -11,7 +11,7 @@ use avocet_core::i18n::{Localize, LocalizedText, common, script_help as phrases}
 use avocet_core::protocol::Notice;
 use avocet_script::LocatedError;
 use avocet_script::check::{ScriptFaultSeverity, check, severity};
-use avocet_script::source::{ScriptLibrary, is_script};
+use avocet_script::source::{MAX_ENTRIES, ScriptLibrary, is_script};
 
 /// The scripts and the folders of scripts among the arguments of `run … --check`.
 pub fn named_scripts(script: &str, args: &[String]) -> Vec<String> {
@@ -31,7 +31,10 @@ pub fn check_scripts(
         Ok(runtime) => runtime,
         Err(error) => return startup.fail_io(&error),
     };
-    let names = script_files(&startup.folder, named, library);
+    let names = match script_files(startup, named, library) {
+        Ok(names) => names,
+        Err(failed) => return failed,
+    };
     let mut about = Vec::new();
     let mut located_errors: Vec<LocatedError> = Vec::new();
     for name in &names {
@@ -100,16 +103,26 @@ fn print_error(startup: &Startup, error: &LocatedError, json: bool) {
 }
 
 /// The scripts that are named, and those below the folders that are.
-pub fn script_files(from: &Path, named: &[String], library: &ScriptLibrary) -> Vec<String> {
+///
+/// # Errors
+/// A folder has more than is looked through.
+pub fn script_files(
+    startup: &Startup,
+    named: &[String],
+    library: &ScriptLibrary,
+) -> Result<Vec<String>, Exit> {
     let mut files = Vec::new();
     for name in named {
-        let folder = from.join(name);
+        let folder = startup.folder.join(name);
         if !folder.is_dir() || is_script(name) {
             files.push(name.clone());
             continue;
         }
-        let below = library.paths_below(&folder);
+        let below = library.paths_below(&folder).ok_or_else(|| {
+            let say = phrases::FOLDER_TOO_LARGE.with("folder", name.as_str());
+            startup.fail(&Notice::error(say.with("most", MAX_ENTRIES)), Exit::Failed)
+        })?;
         files.extend(below.iter().map(|path| path.display().to_string()));
     }
-    files
+    Ok(files)
 }

@@ -76,7 +76,11 @@ pub fn test_scripts(
 ) -> Exit {
     let mut all = 0;
     let mut passed = 0;
-    for script in script_files(&startup.folder, named, library) {
+    let scripts = match script_files(startup, named, library) {
+        Ok(scripts) => scripts,
+        Err(failed) => return failed,
+    };
+    for script in scripts {
         let found = library.find(&script, &startup.folder);
         let file = found.map(|source| source.origin.file).unwrap_or(script);
         let stem = ENDINGS.iter().find_map(|ending| file.strip_suffix(ending));

@@ -150,8 +150,14 @@ impl<'a> ProgramCall<'a> {
             text => text,
         };
         user_rules::check_path(FileAccess::Reads, text, self.seat.arg(at), self.context, findings);
-        if let Some((rule, why, effects)) = paths::classify(text, cwd, policy_cx).read_risk() {
-            findings.launch.reads.push(policy_cx.resolve(text, cwd));
+        let class = paths::classify(text, cwd, policy_cx);
+        if let Some((rule, why, effects)) = class.read_risk() {
+            let path = policy_cx.resolve(text, cwd);
+            if class == PathClass::Outside && paths::is_system_program(&path, policy_cx) {
+                findings.launch.readable.push(path);
+                return;
+            }
+            findings.launch.reads.push(path);
             let say = why.with("path", self.display_path(text));
             findings.add(rule, Tier::L1, say, self.seat.arg(at), effects);
         }

@@ -10,7 +10,7 @@ use super::places::is_named;
 use super::reach::{self, OperandScope};
 use super::rules::remembered::{EXACT_OUTSIDE, FILE_COMMANDS};
 use super::spec::{ArgPosition, JudgeContext, ProgramCall};
-use super::{NamedWrite, PathKind, Program, WriteOpening, paths};
+use super::{NamedWrite, PathKind, Program, WriteOpening, checks, paths};
 
 /// Programs, and the options that name what they write. An empty list of programs means all.
 #[rustfmt::skip]
@@ -28,6 +28,8 @@ const OUTPUTS: &[(&str, &str, WriteOpening)] = &[
 const MAKERS: &[(&str, WriteOpening)] = &[
     ("git.clone git.worktree git.init cargo.init", WriteOpening::Folder),
     ("tar tee truncate sponge", WriteOpening::File),
+    // They take nothing that is there already for what they make.
+    ("zip cargo.new", WriteOpening::Replaced),
 ];
 
 impl ProgramCall<'_> {
@@ -57,8 +59,18 @@ impl ProgramCall<'_> {
             let path = self.context.policy_cx.resolve(text, &self.context.cwd);
             self.context.policy_cx.world.kind(&path) == PathKind::Missing
         };
-        let maker = || MAKERS.iter().find(|(rules, _)| is_named(rules, &self.id));
-        by_option.or_else(|| maker().filter(|_| is_missing()).map(|(_, opening)| *opening))
+        let maker = MAKERS.iter().find(|(rules, _)| is_named(rules, &self.id));
+        let makes = |opening: &WriteOpening| match opening {
+            WriteOpening::Replaced if self.id == "zip" => self.is_first_operand(at),
+            WriteOpening::Replaced => checks::cargo_makes_only(self, text),
+            _ => is_missing(),
+        };
+        by_option.or_else(|| maker.map(|(_, opening)| *opening).filter(makes))
+    }
+
+    /// Whether nothing but options without values is in front of it.
+    fn is_first_operand(&self, at: usize) -> bool {
+        self.args.iter().take(at).all(|arg| arg.starts_with('-'))
     }
 
     /// Notes a place that the question names as written.
@@ -211,6 +223,8 @@ fn entries_of(
     let makes = ["mkdir", "touch", "cp"].contains(&name);
     let opening = match write.opening {
         WriteOpening::Replaced => WriteOpening::Replaced,
+        // What it packs is only read.
+        _ if name == "zip" => return vec![write],
         _ if makes => WriteOpening::New,
         _ => WriteOpening::Entry,
     };

@@ -27,10 +27,11 @@ const HOOKS: &str = "sandbox.hooks";
 /// Programs that show interfaces, routes and sockets.
 const SHOW_NETWORK: &str = "ip hostname ss";
 
-/// Programs that change the settings and hooks of a repository, as the user asks them to.
-const STEERS_GIT: &str = "git.config git.remote git.submodule git.clone git.init git.worktree git.lfs \
+/// Programs that change the settings and hooks of a repository, or those that a shell follows, as the
+/// user asks them to.
+const STEERS: &str = "git.config git.remote git.submodule git.clone git.init git.worktree git.lfs \
     git.svn git.sparse-checkout git.maintenance git.flow git-lfs gh glab hub jj husky npx.husky \
-    pre-commit lefthook npx.lefthook overcommit";
+    pre-commit lefthook npx.lefthook overcommit mise.use mise.set mise.unset";
 /// Programs that bring other versions of files.
 const VERSIONS: &str = "git hg svn jj sl bzr";
 /// Those that bring none: what changes files then is a hook.
@@ -59,7 +60,7 @@ impl Needs {
         let is_line = context.in_line || direct.is_none() || pieces::shell_line(action).is_some();
         let direct = direct.filter(|_| !is_line);
         needs.guarded = match &direct {
-            Some(rule) if is_named(STEERS_GIT, &rule.full) => GuardedFiles::Nothing,
+            Some(rule) if is_named(STEERS, &rule.full) => GuardedFiles::Nothing,
             Some(rule) if is_named(RECORDS, &rule.full) => GuardedFiles::Followed,
             Some(rule) if is_named(VERSIONS, &rule.full) => GuardedFiles::Repositories,
             _ if context.policy_cx.policy.runs_builds_unasked() => {

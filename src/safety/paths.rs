@@ -341,6 +341,13 @@ fn is_reference(path: &Path, workspace: &Workspace) -> bool {
             .any(|of| holds(&of))
 }
 
+/// Whether it is a program of the system: what such a file holds, anybody may know.
+pub fn is_system_program(path: &Path, policy_cx: PolicyContext<'_>) -> bool {
+    let is_of_programs =
+        |folder: &Path| places::PROGRAMS.iter().any(|one| folder == Path::new(one));
+    path.parent().is_some_and(is_of_programs) && policy_cx.world.kind(path) == PathKind::File
+}
+
 fn is_user_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.'))

@@ -100,6 +100,13 @@ pub const LIBRARIES: &[&str] = &[
     "/lib", "/lib32", "/lib64", "/nix/store",
 ];
 
+/// Folders full of programs. A step that runs by itself does not read those it may not start, or the
+/// loader would start them for it; of these it reads only the file that it names.
+#[rustfmt::skip]
+pub const PROGRAMS: &[&str] = &[
+    "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/usr/games", "/bin", "/sbin",
+];
+
 /// Folders whose names are harmless.
 #[rustfmt::skip]
 pub const LISTED: &[&str] = &[

@@ -92,6 +92,17 @@ pub fn pushes_into_workspace(args: &[String], context: &JudgeContext<'_>) -> boo
         // Another address is given, or the repository says which.
         None => named.is_empty(),
     });
+    // Without an address a branch says which, by a name that may be that of a folder.
+    let of_branches = settings.iter().filter(|setting| {
+        let is_remote = ["remote", "pushremote", "pushdefault"].contains(&setting.name.as_str());
+        named.is_empty() && is_remote && ["branch", "remote"].contains(&setting.section.as_str())
+    });
+    // Git still reads remotes of an older form from files.
+    let is_in_file = |name: &str| {
+        let file = |folder: &str| tree.join(".git").join(folder).join(name);
+        let is_file = |folder| policy_cx.world.kind(&file(folder)) == PathKind::File;
+        ["remotes", "branches"].into_iter().any(is_file)
+    };
     let is_repository = |place: &str| {
         let place = place.strip_prefix("file://").unwrap_or(place);
         [tree, &context.cwd].into_iter().any(|folder| {
@@ -102,7 +113,9 @@ pub fn pushes_into_workspace(args: &[String], context: &JudgeContext<'_>) -> boo
                 && marks.iter().any(|name| policy_cx.world.kind(&path.join(name)) == PathKind::File)
         })
     };
-    named.iter().copied().chain(urls.map(|url| url.value.as_str())).any(is_repository)
+    let urls = urls.chain(of_branches).map(|setting| setting.value.as_str());
+    named.iter().copied().chain(["origin"]).any(is_in_file)
+        || named.iter().copied().chain(urls).any(is_repository)
 }
 
 impl RepositoryHooks {

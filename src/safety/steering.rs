@@ -43,16 +43,16 @@ const STEERING: &[(SteeredBy, &str)] = &[
     (Avocet, ".avocet .agents .claude .gemini .codex .mcp.json .ai.yaml .ai"),
     (Agents, "AGENTS.md AGENT.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md WARP.md CRUSH.md JULES.md CONVENTIONS.md replit.md mcp.json"),
     (Agents, ".cursor .cursorrules .cursorignore .windsurf .windsurfrules .cline .clinerules .roo .roorules .roomodes .kilocode .amazonq .junie .continue .augment .opencode opencode.json opencode.jsonc .crush .crush.json .aider* .goose .goosehints .rules"),
-    (Agents, ".kiro .trae .qwen .factory .openhands .devin .warp .rovodev .aiassistant .lingma .codebuddy .void .pearai .tabnine .sourcegraph .coderabbit.yaml .coderabbit.yml sweep.yaml"),
+    (Agents, ".kiro .trae .qwen .factory .openhands .devin .warp .rovodev .aiassistant .lingma .codebuddy .void .pearai .tabnine .sourcegraph .agent .amp .grok .pi .qodo .ruler .rulesync .zencoder .kilocodemodes .coderabbit.yaml .coderabbit.yml sweep.yaml"),
     (Agents, ".github/copilot-instructions.md .github/instructions .github/prompts .github/chatmodes .github/agents copilot-instructions.md"),
-    (Surroundings, ".git git~1 *.git/config *.git/hooks *.git/info .githooks .husky .gitattributes .gitmodules .gitconfig .lefthook* lefthook* .pre-commit-config.* .pre-commit-hooks.* .overcommit.yml .lintstaged* lint-staged.* .commitlint* commitlint.* .trunk"),
+    (Surroundings, ".git git~1 *.git/config *.git/hooks *.git/info .githooks .husky .gitattributes .gitmodules .gitconfig .lefthook* lefthook* .pre-commit-config.* .pre-commit-hooks.* .overcommit.yml .lintstaged* lint-staged.* .commitlint* commitlint.* .trunk .lfsconfig .gitlint simple-git-hooks.* .simple-git-hooks.* captainhook.json grumphp.yml prek.toml"),
     (Surroundings, ".hg .hgrc .hgsub .svn .bzr .jj .jjconfig.toml .sl .fossil-settings .pijul"),
     (Surroundings, ".github/workflows .github/actions .github/dependabot.* action.yml action.yaml .gitea .forgejo .gitlab-ci* .gitlab/ci .gitlab/agents .circleci .travis.yml .drone.* .cirrus.* appveyor.* .appveyor* cloudbuild.* buildspec.y* .semaphore .teamcity .build.yml .builds Jenkinsfile* azure-pipelines* .azure-pipelines .azuredevops bitbucket-pipelines.yml .buildkite .woodpecker* .tekton .zuul* zuul.* .vela.* .codefresh codefresh.yml wercker.yml bitrise.yml codemagic.yaml Earthfile .readthedocs.* .gitpod* .codesandbox .replit .idx netlify.toml vercel.json fly.toml render.yaml heroku.yml wrangler.* firebase.json"),
-    (Surroundings, ".vscode .idea .fleet .zed .devcontainer* .vs .nova .settings .theia .helix .externalToolBuilders .projectile *.code-workspace *.sublime-project *.sublime-build .vim .vimrc _vimrc .gvimrc _gvimrc .exrc _exrc .nvimrc .nvim.lua .lvimrc .emacs .emacs.d .dir-locals* .ycm_extra_conf.py .clangd"),
-    (Surroundings, ".tmux.conf .tmux .gdbinit* .lldbinit* .envrc .direnv .autoenv* .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .oh-my-zsh .tcshrc .cshrc .login .logout .kshrc .mkshrc .inputrc .xinitrc .xsession* .xprofile .pam_environment .config"),
-    (Surroundings, ".pdbrc* .Rprofile .Renviron .ghci .irbrc .pryrc .ocamlinit .iex.exs .jshell* .jupyter .ipython ipython_config.py .pythonrc* .pythonstartup .erlang .sbclrc .guile .lambda* .psqlrc .sqliterc .duckdbrc .curlrc .wgetrc *.desktop gpg.conf gpg-agent.conf gpgsm.conf dirmngr.conf scdaemon.conf"),
+    (Surroundings, ".vscode .idea .fleet .zed .devcontainer* .vs .nova .settings .theia .helix .externalToolBuilders .projectile *.code-workspace *.sublime-project *.sublime-build .vim .vimrc _vimrc .gvimrc _gvimrc .exrc _exrc .nvimrc .nvim.lua .lvimrc .emacs* .dir-locals* .ycm_extra_conf.py .clangd .neoconf.json rust-analyzer.toml .rust-analyzer.toml rust-project.json"),
+    (Surroundings, ".tmux.conf .tmux .gdbinit* .lldbinit* .envrc .direnv .autoenv* .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .oh-my-zsh .tcshrc .cshrc .login .logout .kshrc .mkshrc .inputrc .xinitrc .xsession* .xprofile .pam_environment .config .mise* mise.toml mise.*.toml mise-tasks rust-toolchain rust-toolchain.toml"),
+    (Surroundings, ".pdbrc* .Rprofile .Renviron renv/activate.R .ghci .irbrc .pryrc .ocamlinit .iex.exs .jshell* .jupyter .ipython ipython_config.py .pythonrc* .pythonstartup .erlang .sbclrc .guile .lambda* .psqlrc .sqliterc .duckdbrc .curlrc .wgetrc *.desktop gpg.conf gpg-agent.conf gpgsm.conf dirmngr.conf scdaemon.conf"),
     (Tools, "Dockerfile* *.dockerfile Containerfile* docker-compose* docker-bake.* compose.yml compose.yaml compose.*.yml compose.*.yaml podman-compose* Vagrantfile ansible.cfg skaffold.yaml supervisord.conf *.nix flake.lock"),
-    (Tools, ".cargo Cargo.toml Cross.toml Trunk.toml Makefile.toml build.rs rust-toolchain rust-toolchain.toml go.mod go.work magefile.go .air.toml .goreleaser* .golangci.*"),
+    (Tools, ".cargo Cargo.toml Cross.toml Trunk.toml Makefile.toml build.rs go.mod go.work magefile.go .air.toml .goreleaser* .golangci.*"),
     (Tools, "conftest.py setup.py setup.cfg pyproject.toml tox.ini tox.toml toxfile.py noxfile.py fabfile.py dodo.py hatch.toml hatch_build.py pdm.toml .pdm.toml poetry.toml uv.toml pip.conf pip.ini environment.yml environment.yaml .coveragerc pytest.ini .pytest.ini sitecustomize.py usercustomize.py requirements*.txt Pipfile pyvenv.cfg *.pth .python-version .mypy.ini mypy.ini .pylintrc pylintrc pylintrc.toml .flake8"),
     (Tools, "package.json .npmrc .yarnrc* .yarn .pnp.* .pnpmfile.* pnpm-workspace.yaml .nvmrc .node-version bunfig.toml deno.json deno.jsonc lerna.json nx.json turbo.json angular.json project.json nodemon.json rush.json"),
     (Tools, "*.config.js *.config.ts *.config.mjs *.config.mts *.config.cjs *.config.cts *.config.json *.conf.js *.conf.ts *.conf.mjs *.conf.cjs vitest.workspace.* .eslintrc* .prettierrc* .babelrc* .swcrc gulpfile.* gruntfile.* knexfile.* Brocfile.* ember-cli-build.* config-overrides.* .mocharc* .nycrc* .taprc .stylelintrc* .releaserc* .storybook .parcelrc"),
@@ -60,7 +60,7 @@ const STEERING: &[(SteeredBy, &str)] = &[
     (Tools, "*.gradle *.gradle.kts gradle.properties gradle-wrapper.* gradlew gradlew.bat mvnw mvnw.cmd pom.xml .mvn .sbtopts .jvmopts build.sbt *.sbt build.sc ivy.xml build.xml project.clj deps.edn bb.edn shadow-cljs.edn"),
     (Tools, "*.csproj *.fsproj *.vbproj *.vcxproj *.sln *.slnx *.props *.targets *.rsp Directory.Build.* Directory.Packages.* nuget.config global.json *.cake"),
     (Tools, "mix.exs .formatter.exs .credo.exs rebar.config* composer.json phpunit.xml* .php-cs-fixer* phpstan.neon* .user.ini .htaccess Package.swift *.podspec Podfile *.xcconfig *.pbxproj *.xcscheme .swiftlint.yml build.zig build.zig.zon Setup.hs Setup.lhs *.cabal cabal.project* stack.yaml package.yaml hie.yaml dune-project dune-workspace *.opam *.nimble *.nims nim.cfg shard.yml dub.json dub.sdl pubspec.yaml analysis_options.yaml cpanfile .perlcriticrc .proverc *.rockspec .luarc.json"),
-    (Tools, ".tool-versions .mise* mise.toml mise.*.toml mise-tasks .sdkmanrc .ruby-version .java-version .editorconfig-checker .terraformrc terragrunt.hcl"),
+    (Tools, ".tool-versions .sdkmanrc .ruby-version .java-version .editorconfig-checker .terraformrc terragrunt.hcl"),
     (Tools, "node_modules/.bin .venv/bin venv/bin .venv/Scripts venv/Scripts vendor/bin vendor/bundle .bin"),
 ];
 
@@ -299,6 +299,15 @@ mod tests {
         }
         for path in ["src/main.rs", "README.md", "docs/agents.txt", "github/workflows/x", "a.git"] {
             assert_eq!(steered_by(Path::new(path)), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_a_shell_or_an_editor_follows_by_itself_is_no_file_of_builds() {
+        for path in ["mise.toml", "a/.mise.local.toml", "rust-toolchain.toml", "rust-analyzer.toml"]
+        {
+            assert_eq!(steered_by(Path::new(path)), Some(Surroundings), "{path}");
+            assert!(!is_build_file(Path::new(path)), "{path}");
         }
     }
 

@@ -15,7 +15,7 @@ pub const SEAL: &str = "-----BEGIN AGE ENCRYPTED FILE-----";
 
 /// How deep folders are searched, and how many entries are examined.
 const MAX_DEPTH: usize = 4;
-const MAX_ENTRIES: usize = 20_000;
+pub const MAX_ENTRIES: usize = 20_000;
 /// The file name extensions of scripts.
 pub const ENDINGS: &[&str] = &[".ai.yaml", ".ai.yml"];
 
@@ -104,27 +104,29 @@ impl ScriptLibrary {
     /// The files of the scripts in a folder and below those of this run.
     pub fn paths(&self, from: &Path) -> Vec<PathBuf> {
         let given = self.folders.iter().map(|folder| (normalize_path(folder), 1));
-        self.walk(given.chain([(normalize_path(from), MAX_DEPTH)]).collect())
+        let mut budget = MAX_ENTRIES;
+        self.walk(given.chain([(normalize_path(from), MAX_DEPTH)]).collect(), &mut budget)
     }
 
-    /// The files of the scripts in a folder and below it, in order.
-    pub fn paths_below(&self, folder: &Path) -> Vec<PathBuf> {
-        let mut paths = self.walk(vec![(normalize_path(folder), 1)]);
+    /// The files of the scripts in a folder and below it, in order; `None`: it has too many
+    /// entries.
+    pub fn paths_below(&self, folder: &Path) -> Option<Vec<PathBuf>> {
+        let mut budget = MAX_ENTRIES + 1;
+        let mut paths = self.walk(vec![(normalize_path(folder), 1)], &mut budget);
         paths.sort();
-        paths
+        (budget > 0).then_some(paths)
     }
 
     /// The scripts of these folders, whose depths are given.
-    fn walk(&self, mut open: Vec<(PathBuf, usize)>) -> Vec<PathBuf> {
-        let mut budget = MAX_ENTRIES;
+    fn walk(&self, mut open: Vec<(PathBuf, usize)>, budget: &mut usize) -> Vec<PathBuf> {
         let mut out = Vec::new();
         let mut seen = BTreeSet::new();
         while let Some((folder, depth)) = open.pop() {
             if !seen.insert(folder.clone()) {
                 continue;
             }
-            for entry in self.files.list(&folder).into_iter().take(budget) {
-                budget -= 1;
+            for entry in self.files.list(&folder).into_iter().take(*budget) {
+                *budget -= 1;
                 let path = folder.join(&entry.name);
                 if entry.is_folder {
                     if depth < MAX_DEPTH && !entry.name.starts_with('.') {
@@ -472,5 +474,20 @@ mod tests {
         let listed = library.paths(Path::new("/home"));
         assert!(listed.contains(&PathBuf::from("/lib/a/deep/er/translate.ai.yaml")));
         assert!(!listed.contains(&PathBuf::from("/lib/.git/secret.ai.yaml")));
+    }
+
+    #[test]
+    fn a_folder_with_more_entries_than_are_looked_through_is_not_taken_for_a_part_of_it() {
+        let names = |count: usize| -> Vec<String> {
+            (0..count).map(|n| format!("/s/{}/{n}.ai.yaml", n % 2)).collect()
+        };
+        let found = |count: usize| {
+            let names = names(count);
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            library(&names).paths_below(Path::new("/s")).map(|paths| paths.len())
+        };
+        // The two folders count too.
+        assert_eq!(found(MAX_ENTRIES - 2), Some(MAX_ENTRIES - 2));
+        assert_eq!(found(MAX_ENTRIES - 1), None);
     }
 }

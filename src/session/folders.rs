@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_mode_that_nothing_holds_is_left_and_the_running_turn_reads_it() {
-        let root = tempfile::tempdir().unwrap();
+        let root = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let mut security = security(root.path());
         let updates = security.updates();
         let mut info = SessionInfo::default();
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn what_was_allowed_in_a_session_ends_with_it_and_what_was_refused_stays() {
-        let root = tempfile::tempdir().unwrap();
+        let root = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let mut security = security(root.path());
         let mut info = SessionInfo::default();
         security.handle(RuleOp::Allow { rule: "git push".into() }, &mut info);
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn an_added_folder_goes_with_the_session_and_one_that_is_gone_is_told() {
-        let root = tempfile::tempdir().unwrap();
+        let root = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();
         let (work, other) = (root.join("work"), root.join("other"));
         std::fs::create_dir_all(&work).unwrap();

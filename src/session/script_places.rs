@@ -15,7 +15,9 @@ use avocet_core::protocol::{ScriptDetails, ScriptInput};
 use avocet_script::built_in;
 use avocet_script::manifest::Manifest;
 use avocet_script::manifest::input::DeclaredInput;
-use avocet_script::source::{ENDINGS, ScriptEntry, ScriptLibrary, SourceFiles, is_script, stem};
+use avocet_script::source::{
+    ENDINGS, MAX_ENTRIES, ScriptEntry, ScriptLibrary, SourceFiles, is_script, stem,
+};
 
 /// The maximum number of names offered.
 const MAX_NAMES: usize = 200;
@@ -27,8 +29,6 @@ const MAX_HELP: usize = 512;
 const PARTS: [&str; 3] = ["type", "char", "lib"];
 /// The maximum size of a script or module, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
-/// The maximum number of names from one folder.
-const MAX_ENTRIES: usize = 5000;
 
 /// The script folders; true: those of the project as well.
 pub type FindScripts = Arc<dyn Fn(bool) -> ScriptPlaces + Send + Sync>;
@@ -231,7 +231,8 @@ impl SourceFiles for DiskFiles {
         let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
         let mut entries: Vec<ScriptEntry> = entries
             .filter_map(Result::ok)
-            .take(MAX_ENTRIES)
+            // One more than are searched says that there are too many.
+            .take(MAX_ENTRIES + 1)
             .map(|entry| ScriptEntry {
                 name: entry.file_name().to_string_lossy().into_owned(),
                 // Linked folders are not searched: a link may form a cycle.
@@ -261,7 +262,7 @@ mod tests {
 
     #[test]
     fn trust_applies_to_the_target_of_a_link() {
-        let root = tempfile::tempdir().unwrap();
+        let root = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let real = root.path().canonicalize().unwrap();
         let (inside, outside) = (real.join("in"), real.join("out"));
         for folder in [&inside, &outside] {

@@ -2,21 +2,22 @@
 //! working tree, on a branch of its own, and in use while the lock of its name is held.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use rustix::fs::OFlags;
-
 use self::copies::{copy_file, is_copy};
+use self::lock::lock_name;
 use super::exec::run_git;
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, worktrees as phrases};
 use avocet_core::text::{quote_visible, visible};
 use avocet_safety::steering::WORKTREES;
 
 mod copies;
+mod lock;
+
+pub use lock::{NameLock, is_in_use};
 
 /// The beginning of the names of their branches.
 const BRANCHES: &str = "avocet/";
@@ -50,16 +51,6 @@ pub struct Worktree {
     pub start: Option<WorktreeStart>,
     repository: WorktreeRepository,
     _lock: NameLock,
-}
-
-/// Unlocked rather than closed at its end: a program that starts at this moment has the file too.
-#[derive(Debug)]
-pub struct NameLock(File);
-
-impl Drop for NameLock {
-    fn drop(&mut self) {
-        let _ = self.0.unlock();
-    }
 }
 
 /// How a new worktree begins.
@@ -194,21 +185,11 @@ impl WorktreeRepository {
 
     /// Locks a name; `None`: another session or agent has it.
     fn lock(&self, name: &str) -> Result<Option<NameLock>, LocalizedText> {
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let flags = i32::try_from(flags.bits()).unwrap_or_default();
-        let path = self.lock_file(name);
-        let mut options = OpenOptions::new();
-        let file = options.write(true).create(true).truncate(false).custom_flags(flags).open(path);
-        let file = file.map_err(|error| not_made(name, &error))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(NameLock(file))),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(not_made(name, &error)),
-        }
+        NameLock::take(&self.lock_file(name)).map_err(|error| not_made(name, &error))
     }
 
     fn lock_file(&self, name: &str) -> PathBuf {
-        self.path(&format!(".{name}.lock"))
+        self.path(&lock_name(name))
     }
 
     async fn has_branch(&self, name: &str) -> bool {
@@ -377,6 +358,9 @@ impl WorktreeRepository {
         let is_gone = self.state(name).await?.is_gone;
         self.check_not_here(name)?;
         let lock = self.lock(name)?.ok_or_else(|| phrases::IN_USE.with("name", name))?;
+        if self.is_locked_in_git(name).await {
+            return Err(phrases::LOCKED.with("name", name));
+        }
         if !with_files && !is_gone {
             let files = self.loose_files(name).await.map_err(|why| failed_with(name, &why))?;
             if !files.is_empty() {
@@ -386,6 +370,17 @@ impl WorktreeRepository {
         }
         self.check_commits(name, is_gone).await?;
         Ok(lock)
+    }
+
+    /// Whether the user locked it with git's own command, which then removes it in no way.
+    async fn is_locked_in_git(&self, name: &str) -> bool {
+        let list = ["worktree", "list", "--porcelain"];
+        let list = run_git(&self.root, &list).await.unwrap_or_default();
+        let own = format!("worktree {}", self.path(name).display());
+        let mut entries = list.split("\n\n").map(str::lines);
+        entries
+            .find(|lines| lines.clone().next() == Some(&own))
+            .is_some_and(|mut lines| lines.any(|line| line.split(' ').next() == Some("locked")))
     }
 
     /// Its files that are in no commit: changed, untracked and ignored ones, but for copies of those

@@ -65,6 +65,7 @@ mod rights;
 mod seatbelt;
 #[cfg(target_os = "linux")]
 mod seccomp;
+mod startup;
 mod temps;
 mod workspace;
 
@@ -295,8 +296,12 @@ impl Sandbox {
         // No link in them is followed when something is put back.
         let roots = roots.filter_map(|root| root.canonicalize().ok()).collect();
         let state = Arc::clone(&self.guarded);
+        let is_held = self.setting == SandboxMode::Work;
+        let missing = if is_held { self.paths.missing_places(needs) } else { Vec::new() };
         let find = Arc::new(move |root: &Path| {
-            self.layers.guarded_names(root).with(&self.followed.inside(root, &self.paths))
+            let mut more = self.followed.inside(root, &self.paths);
+            more.extend(missing.iter().filter(|path| path.starts_with(root)).cloned());
+            self.layers.guarded_names(root).with(&more)
         });
         guarded::begin(find, &state, roots, named_paths(judged), guarded)
     }
@@ -333,7 +338,9 @@ impl Sandbox {
             return None;
         }
         let here = |paths: &[UserPath]| -> Vec<PathBuf> {
-            paths.iter().filter_map(|spot| places.resolve_user_path(spot)).collect()
+            let here = paths.iter().filter_map(|spot| places.resolve_user_path(spot));
+            // The user may have put links there.
+            here.map(|path| path.canonicalize().unwrap_or(path)).collect()
         };
         let mut private = here(&needs.credentials);
         private.extend(here(&needs.homes));
@@ -346,11 +353,11 @@ impl Sandbox {
         let programs = || judged.program.iter().chain(&launch.starts).map(|program| &program.path);
         opened.extend(programs().flat_map(|path| places.installations_of(path)));
         // A link of the project may lead to a key instead of a program.
-        let leads_to_secret = |path: &PathBuf| {
-            path.starts_with(&places.workspace)
-                && path.canonicalize().is_ok_and(|real| is_private(&real))
+        let real = programs().map(|path| (path, path.canonicalize().unwrap_or(path.clone())));
+        let is_kept = |(path, real): &(&PathBuf, PathBuf)| {
+            !path.starts_with(&places.workspace) || !is_private(real)
         };
-        opened.extend(programs().filter(|path| !leads_to_secret(path)).cloned());
+        opened.extend(real.filter(is_kept).map(|(_, real)| real));
         let mut writes = if judged.risk.tier == Tier::L0 {
             // A piece that only reads.
             Vec::new()

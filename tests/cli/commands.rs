@@ -127,7 +127,7 @@ fn the_commands_of_a_first_session_exist() {
 
 /// The words that bash offers for the last of these.
 fn completed(words: &[&str]) -> String {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let script = folder.path().join("avocet.bash");
     let avocet = Command::new(env!("CARGO_BIN_EXE_avocet")).args(["completions", "bash"]).output();
     fs::write(&script, avocet.unwrap().stdout).unwrap();

@@ -19,7 +19,7 @@ struct ConfigFixture {
 
 impl ConfigFixture {
     fn new() -> ConfigFixture {
-        let root = tempfile::tempdir().unwrap();
+        let root = crate::support::temp_dir();
         fs::create_dir_all(root.path().join("project/.avocet")).unwrap();
         fs::create_dir(root.path().join("config")).unwrap();
         ConfigFixture { root }

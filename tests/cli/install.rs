@@ -17,7 +17,7 @@ struct Release {
 impl Release {
     /// A folder with an archive as the build script makes it, its program a script that says hello.
     fn new() -> Release {
-        let release = Release { root: tempfile::tempdir().unwrap() };
+        let release = Release { root: crate::support::temp_dir() };
         let inside = release.at(NAME);
         for folder in ["completions", "man"] {
             fs::create_dir_all(inside.join(folder)).unwrap();

@@ -1,10 +1,14 @@
 //! `avocet serve --stdio` as a program meets it: ops in, events out.
 
+use std::io::Write as _;
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use super::acp::{AcpClient, DONE, write_file};
 use crate::support::bench::TestDir;
 use crate::support::server::{Reply, Server};
+use crate::support::wait::wait_until;
 
 fn is_event<'a>(session: &'a str, name: &'a str) -> impl Fn(&Value) -> bool + 'a {
     move |message| {
@@ -131,6 +135,30 @@ fn what_cannot_be_done_is_said_and_harms_no_session() {
     client.wait_for("error", |message| message["id"].is_null() && !message["error"].is_null());
     client.op(&session, json!({ "submit": { "text": "still here?" } }));
     assert_eq!(client.event(&session, "replied")["message"], "All done.");
+}
+
+#[test]
+fn a_request_whose_id_is_null_is_answered_and_one_without_an_id_is_not() {
+    let bench = TestDir::new();
+    let mut client = AcpClient::program(&bench, &["--model", &bench.script(&[DONE])]);
+    client.raw(br#"{"jsonrpc":"2.0","method":"session.sing"}"#);
+    client.raw(br#"{"jsonrpc":"2.0","id":null,"method":"initialize"}"#);
+    let answer = client.wait_for("answer", |message| !message.as_object().unwrap().is_empty());
+    assert_eq!((&answer["id"], &answer["result"]["protocol"]), (&Value::Null, &json!(1)));
+}
+
+#[test]
+fn the_program_ends_after_its_input_also_where_the_client_reads_nothing() {
+    let bench = TestDir::new();
+    let model = bench.script(&[DONE]);
+    let mut command = bench.command(&["--model", &model, "serve", "--stdio"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // The pipes take all of these, and a half of the answers.
+    let requests = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\"}\n".repeat(1_500);
+    let write = std::thread::spawn(move || drop(input.write_all(requests.as_bytes())));
+    wait_until("the program ends", || child.try_wait().unwrap().is_some());
+    write.join().unwrap();
 }
 
 #[test]

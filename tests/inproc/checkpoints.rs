@@ -26,7 +26,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let root = tempfile::tempdir().unwrap();
+        let root = crate::support::temp_dir();
         let folder = root.path().canonicalize().unwrap();
         let (work, kept) = (folder.join("work"), folder.join("kept"));
         fs::create_dir(&work).unwrap();

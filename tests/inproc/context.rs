@@ -108,7 +108,7 @@ impl ContextSession {
     }
 
     fn with(bounds: Bounds, change: impl FnOnce(&mut SessionConfig, &Path)) -> ContextSession {
-        ContextSession::in_folder(tempfile::tempdir().unwrap(), bounds, change)
+        ContextSession::in_folder(crate::support::temp_dir(), bounds, change)
     }
 
     fn in_folder(
@@ -510,7 +510,7 @@ async fn project_instructions_are_sent_and_reread_when_they_change() {
 
 #[tokio::test]
 async fn instructions_of_a_folder_below_are_sent_from_the_moment_a_step_works_there() {
-    let outside = tempfile::tempdir().unwrap();
+    let outside = crate::support::temp_dir();
     let added = outside.path().canonicalize().unwrap();
     let mut talk = ContextSession::with(Bounds::default(), |parts, folder| {
         talk::with_files(parts);

@@ -78,7 +78,7 @@ impl FolderSession {
 }
 
 fn root() -> tempfile::TempDir {
-    let root = tempfile::tempdir().unwrap();
+    let root = crate::support::temp_dir();
     for folder in ["lib", "other", "late"] {
         fs::create_dir(root.path().join(folder)).unwrap();
     }

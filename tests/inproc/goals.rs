@@ -55,7 +55,7 @@ derefs_to_client!(Conversation);
 
 impl Conversation {
     fn start(replies: &[&str]) -> Conversation {
-        Conversation::in_folder(tempfile::tempdir().unwrap(), replies, false)
+        Conversation::in_folder(crate::support::temp_dir(), replies, false)
     }
 
     fn in_folder(folder: tempfile::TempDir, replies: &[&str], resume: bool) -> Conversation {
@@ -189,7 +189,7 @@ async fn the_limit_of_a_goal_ends_the_turn_that_reaches_it() {
 
 #[tokio::test]
 async fn a_side_question_is_not_sent_once_the_limit_is_reached() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let model = Scripted::parse("test", &format!("#! {{\"usage\":[40,10]}}\n{DONE}")).unwrap();
     let mut parts = talk::parts(&folder.path().canonicalize().unwrap(), Arc::new(model));
     parts.info.spend_limits.session.tokens = Some(50);
@@ -292,7 +292,7 @@ impl Model for Silent {
 
 #[tokio::test]
 async fn a_side_question_ends_with_its_session() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let (asked, ended) = tokio::sync::oneshot::channel();
     let model = Arc::new(Silent(Mutex::new(Some(asked))));
     let root = folder.path().canonicalize().unwrap();
@@ -315,7 +315,7 @@ async fn a_note_is_written_only_after_the_question_that_shows_its_file_and_its_l
         (Decision::Reject { word: None }, "# Rules"),
         (Decision::Approve, "# Rules\n- Run `make check`. Always.\n"),
     ] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::support::temp_dir();
         let root = folder.path().canonicalize().unwrap();
         fs::write(root.join("AGENTS.md"), "# Rules").unwrap();
         let input = serde_json::json!({ "text": "Run `make check`.\n Always." });

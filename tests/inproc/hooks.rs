@@ -131,7 +131,7 @@ async fn answer(client: &mut SessionClient, index: usize) -> String {
 
 #[tokio::test]
 async fn hooks_of_the_project_are_asked_about_once_with_their_commands() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     write_hooks(folder.path(), &[("SessionStart", "./start.sh"), ("Stop", "./stop.sh --all")]);
     let hooks = played(folder.path());
     let mut client = SessionClient::start(parts(folder.path(), &[DONE], &hooks));
@@ -149,7 +149,7 @@ async fn hooks_of_the_project_are_asked_about_once_with_their_commands() {
 
 #[tokio::test]
 async fn another_command_and_another_script_are_asked_about_again() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let hooks = played(folder.path());
     fs::write(folder.path().join("stop.sh"), "exit 0").unwrap();
     for command in ["./stop.sh", "./stop.sh --all"] {
@@ -169,7 +169,7 @@ async fn another_command_and_another_script_are_asked_about_again() {
 
 #[tokio::test]
 async fn declined_hooks_do_not_run_and_the_page_says_so() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     write_hooks(folder.path(), &[("Stop", "./stop.sh"), ("TeammateIdle", "x")]);
     let hooks = played(folder.path());
     let mut client = SessionClient::start(parts(folder.path(), &[DONE], &hooks));
@@ -186,7 +186,7 @@ async fn declined_hooks_do_not_run_and_the_page_says_so() {
 
 #[tokio::test]
 async fn the_page_shows_the_last_run() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let hooks = played(folder.path());
     write_hooks(&hooks.folders.home, &[("Stop", "./stop.sh")]);
     let mut client = SessionClient::start(parts(folder.path(), &[DONE], &hooks));
@@ -199,7 +199,7 @@ async fn the_page_shows_the_last_run() {
 
 #[tokio::test]
 async fn no_hook_runs_in_a_folder_that_is_not_trusted() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let hooks = played(folder.path());
     write_hooks(folder.path(), &[("Stop", "./theirs.sh")]);
     write_hooks(&hooks.folders.home, &[("Stop", "./mine.sh"), ("SessionStart", "./mine.sh")]);
@@ -216,7 +216,7 @@ async fn no_hook_runs_in_a_folder_that_is_not_trusted() {
 
 #[tokio::test]
 async fn hooks_are_told_of_a_question_that_waits() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let hooks = played(folder.path());
     write_hooks(&hooks.folders.home, &[("Notification", "./ring.sh")]);
     let step = talk::cmd("touch", &["x"]);

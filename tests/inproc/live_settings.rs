@@ -163,7 +163,7 @@ fn touch(name: &str) -> String {
 #[tokio::test]
 async fn a_sandbox_that_changes_during_a_question_counts_for_the_next_request_and_not_for_the_step()
 {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let (one, two) = (touch("one"), touch("two"));
     let (mut talk, changes) = session(folder.path(), &[&one, &two, DONE]);
     talk.submit("go").await;
@@ -184,7 +184,7 @@ async fn a_sandbox_that_changes_during_a_question_counts_for_the_next_request_an
 
 #[tokio::test]
 async fn another_model_answers_the_next_request_of_a_running_turn() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let (mut talk, changes) = session(folder.path(), &[&touch("one"), DONE]);
     talk.submit("go").await;
     let other = talk::chat("The other one answers.");
@@ -212,7 +212,7 @@ async fn another_model_answers_the_next_request_of_a_running_turn() {
 
 #[tokio::test]
 async fn a_limit_of_steps_counts_in_the_running_turn() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let steps: Vec<String> = ["one", "two", "three"].into_iter().map(touch).collect();
     let (mut talk, changes) = session(folder.path(), &[&steps[0], &steps[1], &steps[2], DONE]);
     talk.submit("go").await;
@@ -227,7 +227,7 @@ async fn a_limit_of_steps_counts_in_the_running_turn() {
 
 #[tokio::test]
 async fn a_limit_of_tokens_counts_before_the_next_request_of_a_running_turn() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let (mut talk, changes) = session(folder.path(), &[&touch("one"), &touch("two"), DONE]);
     talk.submit("go").await;
     let turn = SpendLimit { cost: None, tokens: Some(1) };

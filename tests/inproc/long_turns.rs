@@ -162,7 +162,7 @@ impl LongTurn {
     }
 
     fn start_with(model: Reader, change: impl FnOnce(&mut SessionConfig)) -> LongTurn {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::support::temp_dir();
         let real = folder.path().canonicalize().unwrap();
         fs::create_dir(real.join("places")).unwrap();
         for place in 0..model.steps {
@@ -332,7 +332,7 @@ async fn three_hundred_steps_lose_nothing_without_a_receipt() {
 
 #[tokio::test]
 async fn hooks_run_before_a_turn_sums_up_its_own_steps() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let hooks = hooks::played(folder.path());
     hooks::write_hooks(&hooks.folders.home, &[("PreCompact", "./save.sh")]);
     let model = Reader { window: 24_000, ..Reader::new(Dialect::Tools, Summarizing::Works, 60) };

@@ -200,7 +200,7 @@ fn observed(events: &[Event]) -> &Observation {
 
 #[tokio::test]
 async fn a_tool_of_a_server_runs_as_a_step_that_a_rule_allows() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let servers = Played { definitions: vec![definition("theirs", false)], ..Played::default() };
     let mut parts = parts(folder.path(), &[&say("hello"), DONE], &servers);
     parts.security.policy.allowed = vec![PolicyRule::parse("mcp.theirs.say").unwrap()];
@@ -214,7 +214,7 @@ async fn a_tool_of_a_server_runs_as_a_step_that_a_rule_allows() {
 
 #[tokio::test]
 async fn a_secret_in_a_result_is_masked() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let servers = Played { definitions: vec![definition("theirs", false)], ..Played::default() };
     let mut parts = parts(folder.path(), &[&say(talk::SECRET), DONE], &servers);
     parts.security.policy.allowed = vec![PolicyRule::parse("mcp.theirs.say").unwrap()];
@@ -226,7 +226,7 @@ async fn a_secret_in_a_result_is_masked() {
 
 #[tokio::test]
 async fn a_server_of_the_project_is_asked_about_once_and_a_message_waits_for_that() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let definitions = vec![definition("theirs", true)];
     let servers = Played { definitions, has_user: true, ..Played::default() };
     let mut client = SessionClient::start(parts(folder.path(), &[DONE], &servers));
@@ -249,7 +249,7 @@ async fn a_server_of_the_project_is_asked_about_once_and_a_message_waits_for_tha
 
 #[tokio::test]
 async fn a_server_that_the_user_declined_does_not_start() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let definitions = vec![definition("theirs", true)];
     let servers = Played { definitions, has_user: true, ..Played::default() };
     let mut client = SessionClient::start(parts(folder.path(), &[], &servers));
@@ -266,7 +266,7 @@ async fn a_server_that_the_user_declined_does_not_start() {
 
 #[tokio::test]
 async fn no_server_starts_in_a_folder_that_is_not_trusted() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let definitions = vec![definition("theirs", true), definition("mine", false)];
     let servers = Played { definitions, ..Played::default() };
     let mut parts = parts(folder.path(), &[DONE], &servers);
@@ -279,7 +279,7 @@ async fn no_server_starts_in_a_folder_that_is_not_trusted() {
 
 #[tokio::test]
 async fn a_server_is_switched_off_and_on() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let definitions = vec![definition("theirs", false)];
     let servers = Played { definitions, has_user: true, ..Played::default() };
     let mut client = SessionClient::start(parts(folder.path(), &[], &servers));
@@ -297,7 +297,7 @@ async fn a_server_is_switched_off_and_on() {
 
 #[tokio::test]
 async fn the_server_of_a_prompt_names_the_values_of_an_argument_while_it_is_typed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let definitions = vec![definition("theirs", false)];
     let servers = Played { definitions, has_user: true, ..Played::default() };
     let mut client = SessionClient::start(parts(folder.path(), &[], &servers));
@@ -327,7 +327,7 @@ async fn the_server_of_a_prompt_names_the_values_of_an_argument_while_it_is_type
 
 #[tokio::test]
 async fn what_a_server_asks_in_a_call_is_a_question_of_the_session() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let definitions = vec![definition("theirs", false)];
     let servers = Played { definitions, asks: true, ..Played::default() };
     let mut parts = parts(folder.path(), &[&say("x"), DONE], &servers);
@@ -346,7 +346,7 @@ async fn what_a_server_asks_in_a_call_is_a_question_of_the_session() {
 
 #[tokio::test]
 async fn a_server_that_the_user_allows_asks_the_model_and_a_line_says_so() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let definitions = vec![ServerDefinition { samples: true, ..definition("theirs", false) }];
     let servers = Played { definitions, samples: true, ..Played::default() };
     let word = "#! {\"usage\":[1000000,7]}\ntern";

@@ -54,7 +54,7 @@ async fn written(talk: &mut SessionClient) -> Outcome {
 
 #[tokio::test]
 async fn an_accepted_plan_is_carried_out_in_the_chosen_mode() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let real = folder.path().canonicalize().unwrap();
     let mut talk = session(&real, &[&plan(), &write("a.txt"), DONE], |_| {});
     let (ask, items) = plan_question(&mut talk).await;
@@ -76,7 +76,7 @@ async fn an_accepted_plan_is_carried_out_in_the_chosen_mode() {
 
 #[tokio::test]
 async fn a_refused_plan_changes_nothing_and_plan_mode_stays() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let real = folder.path().canonicalize().unwrap();
     let replies: &[&str] = &[&plan(), &write("a.txt"), &plan(), DONE];
     let mut talk = session(&real, replies, |_| {});
@@ -93,7 +93,7 @@ async fn a_refused_plan_changes_nothing_and_plan_mode_stays() {
 
 #[tokio::test]
 async fn a_resumed_session_goes_on_in_its_mode() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let real = folder.path().canonicalize().unwrap();
     let talk = session(&real, &[DONE], |parts| talk::with_store(parts, false));
     talk.send(Op::Rules(RuleOp::SetApprovalMode { mode: ApprovalMode::Edits })).await;
@@ -119,7 +119,7 @@ async fn a_resumed_session_goes_on_in_its_mode() {
 
 #[tokio::test]
 async fn a_note_is_appended_and_sent_with_the_next_message() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let real = folder.path().canonicalize().unwrap();
     fs::write(real.join("CLAUDE.md"), "be kind").unwrap();
     let own = real.join("mine/AGENTS.md");

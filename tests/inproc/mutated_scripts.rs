@@ -191,7 +191,7 @@ fn examine_all(seeds: std::ops::Range<u64>, runs: u64) {
     let work = thread::Builder::new().stack_size(64 << 20).spawn(move || {
         let sources = sources();
         assert!(sources.len() > 60, "{}", sources.len());
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::support::temp_dir();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         for seed in seeds {
             let text = damaged(seed, &sources);

@@ -60,7 +60,7 @@ const PROGRAMS: &[&str] = &["ws/evil.sh", "ws/ls", "ws/bin/git"];
 
 impl PolicyFixture {
     pub fn new() -> PolicyFixture {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp_dir();
         let root = temp.path().canonicalize().unwrap();
         for (name, text) in FILES {
             let path = root.join(name);

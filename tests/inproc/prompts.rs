@@ -83,7 +83,7 @@ impl PromptSession {
     }
 
     fn with(limits: StepLimits, replies: &[&str], skills: &[(&str, &str)]) -> PromptSession {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::support::temp_dir();
         fs::create_dir(folder.path().join("ws")).unwrap();
         for (name, text) in skills {
             let skill = folder.path().join("own/skills").join(name);

@@ -26,7 +26,7 @@ pub struct Ran {
 
 pub fn case(script: &str) -> Case {
     let case = Case {
-        folder: tempfile::tempdir().unwrap(),
+        folder: crate::support::temp_dir(),
         args: Value::Null,
         replies: Vec::new(),
         trusted: true,

@@ -58,7 +58,7 @@ fn faults(case: &ScriptCase) -> Vec<String> {
     let Some(Value::Object(expect)) = case.json("expect") else {
         return vec!["`expect` is not an object".to_owned()];
     };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     case.write_to(folder.path());
     let replies = case.json("llm").unwrap_or(json!([]));
     let args = case.json("args").unwrap_or(Value::Null);
@@ -267,7 +267,7 @@ fn alarms(case: &ScriptCase) -> Vec<String> {
     if case.json("expect").unwrap().get("error").is_some() {
         return Vec::new();
     }
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     case.write_to(folder.path());
     let library =
         ScriptLibrary::new(Arc::new(Disk { trusted: true }), Vec::new(), built_in::SCRIPTS);

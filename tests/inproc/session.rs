@@ -35,7 +35,7 @@ impl TestSession {
     }
 
     fn with(replies: &[&str], change: impl FnOnce(&mut SessionConfig)) -> TestSession {
-        TestSession::in_folder(tempfile::tempdir().unwrap(), replies, change)
+        TestSession::in_folder(crate::support::temp_dir(), replies, change)
     }
 
     fn in_folder(
@@ -419,7 +419,7 @@ async fn what_was_allowed_for_a_session_asks_again_in_the_next_one() {
 
 #[tokio::test]
 async fn an_added_folder_is_read_unasked() {
-    let other = tempfile::tempdir().unwrap();
+    let other = crate::support::temp_dir();
     let other = other.path().canonicalize().unwrap();
     std::fs::write(other.join("a.txt"), "from elsewhere\n").unwrap();
     let path = other.join("a.txt").display().to_string();
@@ -1841,7 +1841,7 @@ async fn restored_text_with_a_secret_is_masked_and_reported() {
 fn a_sealed_script_is_opened_for_a_run_and_not_to_be_listed() {
     use avocet::script::source::{SEAL, SourceFiles};
 
-    let root = tempfile::tempdir().unwrap();
+    let root = crate::support::temp_dir();
     let folder = root.path().canonicalize().unwrap();
     let sealed = folder.join("quiet.ai.yaml");
     std::fs::write(&sealed, format!("{SEAL}\nabc\n")).unwrap();

@@ -42,7 +42,7 @@ struct Conversation {
 }
 
 fn start(replies: &[&str], change: impl FnOnce(&mut SessionConfig)) -> Conversation {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let real = folder.path().canonicalize().unwrap();
     let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
     let mut parts = talk::parts(&real, Arc::new(model));

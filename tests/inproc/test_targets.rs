@@ -117,7 +117,7 @@ fn no_code_knows_whether_it_is_built_for_release() {
 
 #[test]
 fn a_file_that_no_module_names_is_found() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let root = folder.path().canonicalize().unwrap();
     let write = |name: &str, text: &str| {
         fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();

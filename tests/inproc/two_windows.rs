@@ -9,7 +9,7 @@ use crate::support::talk::{self, DONE, SessionClient};
 
 #[tokio::test]
 async fn a_second_window_does_not_end_a_turn_that_still_asks_in_the_first() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let real = folder.path().canonicalize().unwrap();
     let start = |replies: &[&str], resume: bool| {
         let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();

@@ -59,7 +59,7 @@ fn with_worktrees(parts: &mut SessionConfig) {
 }
 
 fn start(replies: &[&str], change: impl FnOnce(&mut SessionConfig)) -> Project {
-    let temp = tempfile::tempdir().unwrap();
+    let temp = crate::support::temp_dir();
     let root = temp.path().canonicalize().unwrap();
     git(&root, &["init", "-q", "-b", "main"]);
     git(&root, &["config", "user.name", "A"]);

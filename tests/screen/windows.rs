@@ -209,7 +209,7 @@ fn child_writes() {
 
 #[test]
 fn rules_and_trusted_folders_of_four_processes_at_once_are_all_saved() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let root = folder.path().canonicalize().unwrap();
     let child = test_name(module_path!(), "child_writes");
     let writers = (0..WRITERS).map(|writer| {

@@ -10,7 +10,7 @@ pub struct TestDir {
 
 impl TestDir {
     pub fn new() -> TestDir {
-        let root = tempfile::tempdir().unwrap();
+        let root = super::temp_dir();
         for folder in ["work", "home", "avocet"] {
             fs::create_dir(root.path().join(folder)).unwrap();
         }

@@ -36,7 +36,7 @@ struct DifferentialFixture {
 
 impl DifferentialFixture {
     fn new() -> DifferentialFixture {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::support::temp_dir();
         let root = folder.path().canonicalize().unwrap();
         let work = root.join("work");
         let system = System::new(&work, &root.join("home"), &further());

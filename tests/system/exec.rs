@@ -72,11 +72,7 @@ struct ExecFixture {
 impl ExecFixture {
     fn new() -> ExecFixture {
         let limits = StepLimits { grace: Duration::from_millis(200), ..wide_limits() };
-        ExecFixture {
-            folder: tempfile::tempdir().unwrap(),
-            limits,
-            cancel: CancellationToken::new(),
-        }
+        ExecFixture { folder: crate::support::temp_dir(), limits, cancel: CancellationToken::new() }
     }
 
     /// With this much time for every step.

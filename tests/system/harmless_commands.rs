@@ -94,7 +94,7 @@ struct DayFixture {
 
 impl DayFixture {
     fn new() -> DayFixture {
-        let desk = DayFixture { root: tempfile::tempdir().unwrap() };
+        let desk = DayFixture { root: crate::support::temp_dir() };
         let ws = desk.at("ws");
         for folder in ["ws/src", "ws/.ssh", "ws/.cargo", "home", "outside"] {
             fs::create_dir_all(desk.at(folder)).unwrap();

@@ -117,7 +117,7 @@ async fn pid(folder: &Path) -> String {
 
 #[tokio::test]
 async fn the_model_asks_before_it_stops_a_job_of_the_user() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let stop = tool("job.stop", json!({ "id": 1 }));
     let mut talk = session(&folder, &[&stop, &tool("job.list", json!({})), DONE]);
@@ -137,7 +137,7 @@ async fn the_model_asks_before_it_stops_a_job_of_the_user() {
 
 #[tokio::test]
 async fn a_step_of_the_model_runs_on_and_is_read_and_stopped_by_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     fs::write(folder.join("log.txt"), "first line\n").unwrap();
     let replies: &[&str] = &[
@@ -178,7 +178,7 @@ async fn a_step_of_the_model_runs_on_and_is_read_and_stopped_by_it() {
 
 #[tokio::test]
 async fn a_read_of_a_silent_job_waits_for_news_and_is_no_loop() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     fs::write(folder.join("log.txt"), "first line\n").unwrap();
     let read = |wait: u64| tool("job.read", json!({ "id": 1, "wait_s": wait }));
@@ -206,7 +206,7 @@ async fn a_read_of_a_silent_job_waits_for_news_and_is_no_loop() {
 
 #[tokio::test]
 async fn a_running_step_goes_to_the_background_when_the_user_says_so() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let mut talk = session(&folder.path().canonicalize().unwrap(), &[DONE]);
     shell(&talk, "echo begun; sleep 30").await;
     talk.next(|event| matches!(event, Event::StepOutput { .. }).then_some(())).await;
@@ -222,7 +222,7 @@ async fn a_running_step_goes_to_the_background_when_the_user_says_so() {
 
 #[tokio::test]
 async fn a_line_that_ends_with_an_ampersand_runs_in_the_background_and_its_end_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = session(&folder, &[DONE]);
     shell(&talk, "while [ ! -e stop ]; do sleep 0.05; done; echo over; exit 3 &").await;
@@ -241,7 +241,7 @@ async fn a_line_that_ends_with_an_ampersand_runs_in_the_background_and_its_end_i
 
 #[tokio::test]
 async fn a_flooding_job_costs_little_and_its_file_stays_bounded() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = session(&folder, &[DONE]);
     let flood = "yes 0123456789abcdef | head -c 100000000; \
@@ -263,7 +263,7 @@ async fn a_flooding_job_costs_little_and_its_file_stays_bounded() {
 
 #[tokio::test]
 async fn jobs_end_with_their_session() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = session(&folder, &[DONE]);
     shell(&talk, "echo $$ > pid; exec sleep 60 &").await;
@@ -276,7 +276,7 @@ async fn jobs_end_with_their_session() {
 
 #[tokio::test]
 async fn jobs_end_when_another_session_is_resumed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let stored = || {
         let mut parts = talk::parts(&folder, Arc::new(Scripted::parse("test", DONE).unwrap()));
@@ -303,7 +303,7 @@ async fn jobs_end_when_another_session_is_resumed() {
 
 #[tokio::test]
 async fn the_port_of_a_server_is_noticed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = session(&folder, &[DONE]);
     let server = "exec python3 -c 'import socket,time; s=socket.socket(); s.bind((\"127.0.0.1\",0)); \
@@ -317,7 +317,7 @@ async fn the_port_of_a_server_is_noticed() {
 
 #[tokio::test]
 async fn the_long_output_of_a_step_is_read_in_pages() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = session(&folder, &[DONE]);
     shell(&talk, "seq 1 20000").await;
@@ -338,7 +338,7 @@ async fn the_long_output_of_a_step_is_read_in_pages() {
 
 #[tokio::test]
 async fn a_step_at_work_at_its_time_limit_goes_to_the_background_when_the_user_says_so() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = session_with_limit(&folder, &[DONE], Duration::from_secs(4));
     shell(&talk, CHATTY).await;
@@ -352,7 +352,7 @@ async fn a_step_at_work_at_its_time_limit_goes_to_the_background_when_the_user_s
 
 #[tokio::test]
 async fn a_step_at_work_at_its_time_limit_may_take_as_long_again_or_is_stopped() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = session_with_limit(&folder, &[DONE], Duration::from_secs(4));
     shell(&talk, CHATTY).await;
@@ -366,7 +366,7 @@ async fn a_step_at_work_at_its_time_limit_may_take_as_long_again_or_is_stopped()
 
 #[tokio::test]
 async fn a_question_about_a_step_is_withdrawn_when_the_step_ends() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = session_with_limit(&folder, &[DONE], Duration::from_secs(4));
     shell(&talk, CHATTY).await;
@@ -384,7 +384,7 @@ async fn a_question_about_a_step_is_withdrawn_when_the_step_ends() {
 
 #[tokio::test]
 async fn a_silent_step_is_stopped_at_its_time_limit_without_a_question() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = session_with_limit(&folder, &[DONE], Duration::from_secs(1));
     shell(&talk, "exec sleep 300").await;
@@ -401,7 +401,7 @@ async fn a_silent_step_is_stopped_at_its_time_limit_without_a_question() {
 
 #[tokio::test]
 async fn a_job_that_forks_away_is_ended_and_said_and_one_that_wants_input_gets_none() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = session(&folder, &[DONE]);
     // Its own process ends at once, as a daemon's does.
@@ -469,7 +469,7 @@ const LASTING: &str = "echo $$ > pid; echo begun; \
 
 #[tokio::test]
 async fn a_kept_job_outlives_its_session_and_the_next_one_finds_reads_and_stops_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = keeping_session(&folder);
     shell(&talk, LASTING).await;
@@ -497,7 +497,7 @@ async fn a_kept_job_outlives_its_session_and_the_next_one_finds_reads_and_stops_
 
 #[tokio::test]
 async fn a_kept_job_tells_its_exit_code_while_its_session_lasts_and_is_stopped_in_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = keeping_session(&folder);
     shell(&talk, "while [ ! -e stop ]; do sleep 0.05; done; exit 5 &").await;
@@ -518,7 +518,7 @@ async fn a_kept_job_tells_its_exit_code_while_its_session_lasts_and_is_stopped_i
 
 #[tokio::test]
 async fn a_job_whose_number_was_given_away_is_not_touched() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = keeping_session(&folder);
     shell(&talk, LASTING).await;
@@ -552,7 +552,7 @@ async fn a_job_whose_number_was_given_away_is_not_touched() {
 
 #[tokio::test]
 async fn the_output_of_a_kept_job_stays_bounded() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = keeping_session(&folder);
     let flood = "echo $$ > pid; while [ -e pid ] && [ ! -e later ]; do sleep 0.05; done; \
@@ -573,9 +573,9 @@ async fn the_output_of_a_kept_job_stays_bounded() {
 
 #[tokio::test]
 async fn a_daemon_that_is_meant_to_stay_is_left_running_and_said() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::temp_dir();
     let folder = folder.path().canonicalize().unwrap();
-    let programs = tempfile::tempdir().unwrap();
+    let programs = crate::support::temp_dir();
     let programs = programs.path().canonicalize().unwrap();
     fs::copy("/bin/sleep", programs.join("sccache")).unwrap();
     let mut talk = session(&folder, &[DONE]);

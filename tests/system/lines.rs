@@ -19,7 +19,7 @@ struct LineFixture {
 
 impl LineFixture {
     fn new() -> LineFixture {
-        let root = tempfile::tempdir().unwrap();
+        let root = crate::support::temp_dir();
         let home = root.path().join("home");
         fs::create_dir(&home).unwrap();
         let desk = ProgramFixture::at(root.path(), &home, &[]);
@@ -187,7 +187,7 @@ async fn a_name_that_would_be_an_option_or_a_credential_file_reaches_no_program(
     for name in ["--files0-from=.env", "-exec", "server.pem", "sub/.env.bak", "prod.ENV~~"] {
         lines.write(name, "sk-hidden-needle\n");
     }
-    let outside = tempfile::tempdir().unwrap();
+    let outside = crate::support::temp_dir();
     fs::write(outside.path().join("note"), "sk-hidden-needle\n").unwrap();
     let at = |name: &str| lines.desk.workspace.join(name);
     std::os::unix::fs::symlink(outside.path(), at("link")).unwrap();

@@ -226,7 +226,7 @@ async fn a_multi_call_binary_works_in_the_sandbox_under_each_name() {
     let Some(busybox) = busybox.into_iter().find(|path| path.is_file()) else {
         return skip(Reason::NotInstalled("busybox"));
     };
-    let root = tempfile::tempdir().unwrap();
+    let root = crate::support::temp_dir();
     let shelf = root.path().canonicalize().unwrap().join("bin");
     fs::create_dir(&shelf).unwrap();
     fs::set_permissions(&shelf, fs::Permissions::from_mode(0o755)).unwrap();
@@ -266,7 +266,7 @@ async fn a_tmpfs_workspace_and_a_linked_home_are_readable_in_the_sandbox() {
         skip(Reason::NoSharedMemory);
         std::env::temp_dir()
     };
-    let root = tempfile::tempdir().unwrap();
+    let root = crate::support::temp_dir();
     let at = root.path().canonicalize().unwrap();
     fs::create_dir_all(at.join("real/.ssh")).unwrap();
     fs::write(at.join("real/.gitconfig"), "[user]\n\tname = Linked Home\n").unwrap();

@@ -25,7 +25,7 @@ struct Project {
 impl Project {
     /// `real`: with the home of who runs the test, where the toolchains are.
     fn new(real: bool) -> Project {
-        let root = tempfile::tempdir().unwrap();
+        let root = crate::support::temp_dir();
         let home = root.path().join("home");
         fs::create_dir(&home).unwrap();
         let own = std::env::home_dir().filter(|_| real).unwrap_or(home);

@@ -59,7 +59,7 @@ struct HostileRepository {
 
 impl HostileRepository {
     fn new() -> HostileRepository {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::support::temp_dir();
         let hostile = HostileRepository { folder, user: Vec::new(), inside: "" };
         let mark = hostile.mark();
         std::fs::create_dir_all(hostile.work()).unwrap();

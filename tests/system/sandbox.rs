@@ -69,7 +69,7 @@ type Mark = (u32, i64, i64, Vec<u8>);
 
 impl SandboxFixture {
     fn new() -> SandboxFixture {
-        let field = SandboxFixture { root: tempfile::tempdir().unwrap() };
+        let field = SandboxFixture { root: crate::support::temp_dir() };
         let ws = field.workspace();
         fs::create_dir_all(ws.join("src/deep")).unwrap();
         fs::create_dir_all(field.home()).unwrap();
@@ -344,6 +344,30 @@ const MORE_LINES: &[&str] = &[
     "git cat-file -p HEAD",
     "git rev-parse HEAD",
 ];
+
+#[tokio::test]
+async fn a_program_of_the_system_is_read_by_the_step_that_names_it_and_its_folder_by_none() {
+    let field = SandboxFixture::new();
+    let sandbox = field.sandbox(SandboxMode::Read);
+    if sandbox.status() == SandboxStatus::Absent {
+        return skip(Reason::NoSandbox);
+    }
+    let (held, free) = (field.exec(&sandbox), field.exec(&field.sandbox(SandboxMode::Off)));
+    for line in ["wc -c /bin/ls", "sha256sum /usr/bin/env /bin/ls", "strings /bin/ls"] {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let inside = run(&held, field.harmless(&words).expect(line)).await;
+        let outside = run(&free, field.harmless(&words).expect(line)).await;
+        assert_eq!(
+            (inside.exit_code, inside.stdout),
+            (outside.exit_code, outside.stdout),
+            "{line}"
+        );
+    }
+    for line in ["grep -r x /usr/bin", "wc -c /bin/no-such-program"] {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        assert!(field.harmless(&words).is_none(), "{line}");
+    }
+}
 
 /// How a line ends inside and outside the sandbox, and its errors inside; `None`: its program is not
 /// on this machine.

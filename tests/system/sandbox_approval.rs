@@ -38,7 +38,7 @@ struct SandboxSession {
 
 impl SandboxSession {
     fn new() -> SandboxSession {
-        let root = tempfile::tempdir().unwrap();
+        let root = crate::support::temp_dir();
         let at = root.path().canonicalize().unwrap();
         for folder in ["ws", "ws/home", "outside"] {
             std::fs::create_dir(at.join(folder)).unwrap();

@@ -39,6 +39,8 @@ struct Wall {
     exec: Exec,
     variables: Vec<String>,
     mode: SandboxMode,
+    /// The folder that is worked in.
+    folder: &'static str,
 }
 
 const VARIABLES: &[(&str, &str)] = &[
@@ -61,21 +63,27 @@ impl Wall {
     }
 
     fn in_mode(mode: SandboxMode) -> Option<Wall> {
-        let root = tempfile::tempdir().unwrap();
+        Wall::in_folder(mode, "home/code/shop")
+    }
+
+    fn in_folder(mode: SandboxMode, folder: &'static str) -> Option<Wall> {
+        let root = crate::support::temp_dir();
         fs::create_dir_all(root.path().join("home/code/shop")).unwrap();
-        let exec = Wall::exec(root.path(), mode, &[])?;
+        let exec = Wall::exec(&root.path().join(folder), root.path(), mode, &[])?;
         let secret = VARIABLES.iter().take(3).map(|(name, _)| (*name).to_owned());
-        Some(Wall { root, exec, variables: secret.collect(), mode })
+        Some(Wall { root, exec, variables: secret.collect(), mode, folder })
     }
 
     /// Puts folders in front of the user's `PATH`.
     fn set_path(&mut self, folders: &[&Path]) {
-        self.exec = Wall::exec(self.root.path(), self.mode, folders).unwrap();
+        let workspace = self.workspace();
+        self.exec = Wall::exec(&workspace, self.root.path(), self.mode, folders).unwrap();
     }
 
-    fn exec(root: &Path, mode: SandboxMode, folders: &[&Path]) -> Option<Exec> {
+    fn exec(ws: &Path, root: &Path, mode: SandboxMode, folders: &[&Path]) -> Option<Exec> {
         let at = root.canonicalize().unwrap();
-        let (ws, home) = (at.join("home/code/shop"), at.join("home"));
+        let ws = ws.canonicalize().unwrap();
+        let home = at.join("home");
         let path = std::env::var_os("PATH").unwrap();
         let folders = folders.iter().map(|folder| folder.to_path_buf());
         let path = std::env::join_paths(folders.chain(std::env::split_paths(&path))).unwrap();
@@ -115,7 +123,7 @@ impl Wall {
     }
 
     fn workspace(&self) -> PathBuf {
-        self.home("code/shop")
+        self.at(self.folder)
     }
 
     fn write(&self, path: &Path, text: &str) {
@@ -541,11 +549,11 @@ async fn no_step_leaves_a_program_that_runs_with_the_rights_of_its_owner() {
     let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
     let script = "umask 0; cp /bin/cat a; chmod 4755 a; chmod u+s a; install -m 4755 a b\n\
         cp -p /usr/bin/su /bin/su /usr/bin/passwd .; tar --mode=4755 -cf t.tar a; mkdir out; tar -xpf t.tar -C out\n\
-        perl -MFcntl -e 'sysopen(F, \"c\", O_CREAT | O_WRONLY, 04755)'\n\
+        perl -MFcntl -e 'sysopen(F, \"c$_\", O_CREAT | O_WRONLY, $_) for 04755, 02755'\n\
         mkdir -m 2775 d; chmod 755 a; chmod 1777 out; mknod e p\n\
-        find . -perm -4000; find d -perm -2000; echo done\n";
+        find . -perm -4000; find . -perm -2000; echo done\n";
     let seen = wall.script(script).await;
-    assert_eq!(seen.stdout, "d\ndone\n", "{}", seen.stderr);
+    assert_eq!(seen.stdout, "./d\ndone\n", "{}", seen.stderr);
     let mode = |name: &str| fs::metadata(wall.workspace().join(name)).unwrap().permissions().mode();
     assert_eq!((mode("a") & 0o7777, mode("out") & 0o7777), (0o755, 0o1777));
 }

@@ -22,6 +22,7 @@ words! { "script_help":
     TEST_PASSED: "passed: {name}", "通过：{name}";
     TEST_FAILED: "failed: {name}: {why}", "失败：{name}：{why}";
     NO_TESTS: "There is no test: replies stand beside a script, as `NAME.replies.json`.", "没有测试：模拟回复放在脚本旁边，文件名为 `名称.replies.json`。";
+    FOLDER_TOO_LARGE: "`{folder}` has more than {most} files and folders, too many to look through: name a folder in it.", "`{folder}` 中的文件和文件夹超过 {most} 个，无法全部查找：请指定其中的一个文件夹。";
     TEST_FILE: "The tests in {file} cannot be read: {why}", "无法读取 {file} 中的测试：{why}";
     TEST_WANTED: "{what} should be {wanted}, but is {got}", "{what} 应为 {wanted}，实际为 {got}";
     TEST_REPLIES_LEFT: "replies that were not used: {n}", "有 {n} 条回复未被使用";

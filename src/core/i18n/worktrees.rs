@@ -22,6 +22,7 @@ words! { "worktrees":
     NO_COMMIT: "The repository has no commit yet. A worktree starts from one.", "仓库还没有任何提交。工作树需要从一个提交开始。";
     BAD_NAME: "`{name}` cannot name a worktree: use letters, digits, `.`, `_` and `-`, and begin with a letter or digit.", "`{name}` 不能用作工作树名称：请使用字母、数字、`.`、`_` 和 `-`，并以字母或数字开头。";
     IN_USE: "The worktree `{name}` is in use by another session or agent.", "工作树 `{name}` 正被另一个会话或智能体使用。";
+    LOCKED: "The worktree `{name}` was locked with `git worktree lock`; after `git worktree unlock` it can be removed.", "工作树 `{name}` 已被 `git worktree lock` 锁定；执行 `git worktree unlock` 后才能删除。";
     NOT_OURS: "`{path}` is there, but is not a worktree of this repository.", "`{path}` 已存在，但不是此仓库的工作树。";
     LINK: "`{path}` is a link or not a folder; no worktree is made there.", "`{path}` 是链接或不是目录，不会在其中创建工作树。";
     NOT_MADE: "The worktree `{name}` cannot be made: {why}", "无法创建工作树 `{name}`：{why}";

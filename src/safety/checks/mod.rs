@@ -40,8 +40,8 @@ pub use jq::{jq, unnamed};
 pub use lines::git_config;
 pub use pathspec::{git_grep, git_object, git_paths, git_stash};
 pub use project::{
-    cargo_fmt, cargo_reads, git_submodules, jar_lists, npm_reads, npm_setting, python_module,
-    python_pip, rust_toolchain, rustc_explain,
+    cargo_fmt, cargo_makes_only, cargo_reads, git_submodules, jar_lists, npm_reads, npm_setting,
+    python_module, python_pip, rust_toolchain, rustc_explain,
 };
 pub use recursive::{diff, grep, ls, recursive_flag, rg};
 pub use remote::{destroys, docker, forge, prune, sends};

@@ -71,6 +71,15 @@ pub fn npm_setting(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &m
     npm_reads(call, tokens, findings);
 }
 
+/// Whether `cargo new` makes this folder and changes nothing else: it becomes a member of a workspace
+/// that is above it.
+pub fn cargo_makes_only(call: &ProgramCall<'_>, text: &str) -> bool {
+    let policy_cx = call.context.policy_cx;
+    let folder = policy_cx.resolve(text, &call.context.cwd);
+    let has_manifest = |above: &Path| is_there(call, &above.join("Cargo.toml"));
+    !folder.ancestors().any(has_manifest) && project_files(call, TOOLCHAIN).is_empty()
+}
+
 /// `cargo metadata --no-deps` and its like: no compiler is started, but the toolchain may be one
 /// of the project's.
 pub fn cargo_reads(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {

@@ -259,6 +259,8 @@ pub const FILE_COMMANDS: &[RuleForm] = &[
 pub const EXACT_OUTSIDE: &[RuleForm] = &[
     form("install", Open(CHANGES.flags("-v -C -D -p").values("-m --mode"))),
     form("sed|gsed -i|--in-place", Open(CHANGES.flags("-E -r -n -s -z").values("-e --expression"))),
+    form("zip", Open(CHANGES.flags("-0 -1 -9 -D -X -f -j -o -q -r -u -v -y --quiet --recurse-paths"))),
+    form("cargo new", Open(Rest::of(ChangedFolder).flags("-q -v --bin --lib --quiet --verbose").values("--color --edition --name --vcs"))),
 ];
 
 /// Commands of git that change neither a file nor what was committed.

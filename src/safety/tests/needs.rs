@@ -478,8 +478,9 @@ impl Machine for Near {
     }
 
     fn kind(&self, path: &Path) -> PathKind {
-        let is_head = path.ends_with("near.git/HEAD") || path == Path::new("/w/.git/HEAD");
-        if is_head { PathKind::File } else { Hooked.kind(path) }
+        let files = ["/w/.git/HEAD", "/w/.git/remotes/old", "/w/.git/branches/older"];
+        let is_there = files.iter().any(|file| path == Path::new(file));
+        if is_there || path.ends_with("near.git/HEAD") { PathKind::File } else { Hooked.kind(path) }
     }
 
     fn program(&self, name: &str) -> Option<Program> {
@@ -514,6 +515,8 @@ fn a_push_to_a_repository_in_the_workspace_may_use_no_credentials() {
         "git push -q near",
         "git push",
         "git push . HEAD:x",
+        "git push old main",
+        "git push older",
     ] {
         assert!(!may_use(line), "its hooks would run with them: {line}");
     }

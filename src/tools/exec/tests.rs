@@ -69,7 +69,7 @@ async fn run_cleared(step: ClearedStep, redactor: Option<Redactor>) -> Observati
 }
 
 fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a folder")
+    tempfile::Builder::new().prefix("avocet").tempdir().expect("a folder")
 }
 
 fn program(folder: &Path, text: &[u8], mode: u32) -> PathBuf {
@@ -195,7 +195,7 @@ async fn a_step_that_differs_from_the_judged_one_does_not_start() {
 #[cfg(target_os = "linux")]
 #[allow(clippy::disallowed_methods, reason = "a process that no step of this one started")]
 async fn the_jobs_of_earlier_sessions_pause_with_the_steps_of_this_one() {
-    let place = tempfile::tempdir().unwrap();
+    let place = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
     let mark = "0000010000000abc".to_owned();
     let mut child = std::process::Command::new("sleep")
         .arg("600")

@@ -19,7 +19,7 @@ impl Project {
     }
 
     async fn unborn() -> Project {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap().join("work");
         fs::create_dir(&root).unwrap();
         let project = Project { _temp: temp, root };
@@ -143,7 +143,7 @@ async fn a_name_that_a_branch_or_a_folder_cannot_have_is_refused() {
 
 #[tokio::test]
 async fn where_git_has_no_working_tree_or_no_commit_there_is_no_worktree() {
-    let temp = tempfile::tempdir().unwrap();
+    let temp = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
     let why = refusal(temp.path(), "x").await;
     assert!(why.contains("not in the working tree of a git repository"), "{why}");
     git_in(temp.path(), &["init", "-q", "--bare"]).await;
@@ -318,6 +318,23 @@ async fn the_ignored_files_of_a_worktree_are_named_before_they_go_with_it() {
     assert!(why.contains("`--yes`") && path.join("new.txt").exists(), "{why}");
     repository.remove("x", true).await.unwrap();
     assert!(!path.exists() && repository.names().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_worktree_that_the_user_locked_in_git_is_not_removed() {
+    let project = Project::new().await;
+    for name in ["x", "y"] {
+        drop(project.create(name).await);
+    }
+    project.git(&["worktree", "lock", "--reason", "on a stick", ".avocet/worktrees/x"]).await;
+    let repository = project.repository().await;
+    for with_files in [false, true] {
+        let why = english(&repository.remove("x", with_files).await.unwrap_err());
+        assert!(why.contains("git worktree unlock"), "{why}");
+    }
+    repository.remove("y", false).await.unwrap();
+    project.git(&["worktree", "unlock", ".avocet/worktrees/x"]).await;
+    repository.remove("x", false).await.unwrap();
 }
 
 #[tokio::test]

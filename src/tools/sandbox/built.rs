@@ -98,7 +98,7 @@ impl LayerCache {
                 let read: Vec<Trees> = opened_trees.collect();
                 let written = writes.iter().map(|path| readable_paths::cover_written(path, paths));
                 let write: Vec<Trees> = written.collect();
-                let layer = kept.build_work_layer(kernel, profile, (&read, &write), temp)?;
+                let layer = kept.build_work_layer(kernel, paths, profile, (&read, &write), temp)?;
                 around = read.into_iter().chain(write).collect();
                 let files = writes.iter().chain(opened).chain(private).chain(named);
                 (layer, files.chain(entered).cloned().collect())
@@ -217,12 +217,14 @@ impl LayerCacheState {
         read.extend(run.iter().flat_map(|program| paths.installations_of(program)));
         let mut list = paths.program_folders();
         list.extend(roots.iter().chain(lists).cloned());
-        landlock::read_layer(&ReadAccess { read: &read, list: &list, run })
+        let workspace = &paths.workspace;
+        landlock::read_layer(&ReadAccess { read: &read, list: &list, run, workspace })
     }
 
     fn build_work_layer(
         &self,
         kernel: Kernel,
+        paths: &SandboxPaths,
         profile: &Profile,
         (opened, writes): (&[Trees], &[Trees]),
         temp: &StepTempFolder,
@@ -236,12 +238,23 @@ impl LayerCacheState {
         read.extend(opened.iter().flat_map(|trees| trees.read.iter().cloned()));
         let mut write = vec![temp.stable_path().to_owned()];
         write.extend(writes.iter().flat_map(|trees| trees.read.iter().cloned()));
-        read.extend(private.iter().cloned());
+        // The user may have put links there.
+        read.extend(
+            private.iter().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone())),
+        );
         write.extend(readable_paths::devices(devices));
         let network = *network;
         let signals = *signals;
 
-        let access = WorkAccess { read: &read, write: &write, named, around, network, signals };
+        let access = WorkAccess {
+            read: &read,
+            write: &write,
+            named,
+            around,
+            workspace: &paths.workspace,
+            network,
+            signals,
+        };
         landlock::work_layer(kernel, &access)
     }
 }

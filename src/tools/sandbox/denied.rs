@@ -280,7 +280,7 @@ mod tests {
 
     impl DenialFixture {
         fn new() -> DenialFixture {
-            let root = tempfile::tempdir().unwrap();
+            let root = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
             for folder in ["ws", "out", "home/.ssh"] {
                 std::fs::create_dir_all(root.path().join(folder)).unwrap();
             }

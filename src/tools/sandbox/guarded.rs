@@ -12,9 +12,11 @@ use avocet_core::private_dir::owner;
 use avocet_safety::{GuardedFiles, steering};
 
 mod reader;
+mod worktrees;
 
 use reader::{Content, Files, MAX_FILES, REBASE, Reader};
 use reader::{is_folder, is_harmless, is_in_repository};
+use worktrees::{UnusedWorktrees, worktree_of};
 
 /// The files as they were when the first of the steps that run now began.
 #[derive(Debug, Default)]
@@ -35,6 +37,8 @@ struct RunningSteps {
     cut: BTreeSet<PathBuf>,
     /// The folders that were there.
     folders: Arc<BTreeSet<PathBuf>>,
+    /// The worktrees that were there and not in use.
+    worktrees: BTreeSet<PathBuf>,
 }
 
 /// A process that outlives its step, by its number and its start.
@@ -77,6 +81,7 @@ struct GuardedSnapshot {
     unread: BTreeSet<PathBuf>,
     cut: BTreeSet<PathBuf>,
     folders: Arc<BTreeSet<PathBuf>>,
+    worktrees: BTreeSet<PathBuf>,
 }
 
 /// Guards them from now on, and puts back what others that run changed. Blocks.
@@ -199,7 +204,7 @@ impl RunningSteps {
     fn look(&mut self, find: &dyn Fn(&Path) -> GuardedNames) {
         let seen = self.read(find, None);
         (self.files, self.unread, self.folders) = (seen.files, seen.unread, seen.folders);
-        self.cut = seen.cut;
+        (self.cut, self.worktrees) = (seen.cut, seen.worktrees);
     }
 
     fn end(&mut self, find: &dyn Fn(&Path) -> GuardedNames) {
@@ -230,12 +235,16 @@ impl RunningSteps {
         let mut reader = Reader::new(&self.files, &self.roots, before.map(|before| &before.cut));
         let mut unread = BTreeSet::new();
         let mut folders = Vec::new();
+        let mut worktrees = UnusedWorktrees::new(before.map(|before| &before.worktrees));
         for root in &self.roots {
             reader.add_bare_repository(root);
             let found = find(root);
             folders.push(found.folders);
             // There may be many build files: the outermost ones count.
             for (at, path) in found.files.iter().enumerate() {
+                if !worktrees.allow(root, path) {
+                    continue;
+                }
                 let leaves = before.is_none_or(|before| before.unread.contains(path));
                 if at < found.followed + MAX_FILES || !leaves {
                     reader.add_found(path);
@@ -249,7 +258,8 @@ impl RunningSteps {
             Ok([only]) => only,
             Err(all) => Arc::new(all.iter().flat_map(|own| own.iter().cloned()).collect()),
         };
-        GuardedSnapshot { files: reader.files, unread, cut: reader.cut, folders }
+        let worktrees = worktrees.unused();
+        GuardedSnapshot { files: reader.files, unread, cut: reader.cut, folders, worktrees }
     }
 
     /// Puts back what changed since.
@@ -257,7 +267,7 @@ impl RunningSteps {
         if *guarded == GuardedFiles::Nothing || !self.is_watching() {
             return PutBack::default();
         }
-        let now = self.read(find, Some(self)).files;
+        let GuardedSnapshot { files: now, worktrees, .. } = self.read(find, Some(self));
         let of = |files: &Files, path: &Path| files.get(path).map(|file| file.content.clone());
         let mut put_back = PutBack::default();
         let was_there =
@@ -279,6 +289,9 @@ impl RunningSteps {
             .chain(new)
             .map(|path| (path, of(&self.files, path), of(&now, path).filter(|_| is_there(path))))
             .filter(|(path, was, is)| was != is && self.guards(path, guarded))
+            .filter(|(path, ..)| {
+                worktree_of(self.root_of(path), path).is_none_or(|it| worktrees.contains(it))
+            })
             .filter(|(path, was, is)| !is_harmless(path, was.as_ref(), is.as_ref()))
             .filter(|(path, was, _)| was.is_none() || can_be_restored(path))
             .filter(|(path, was, _)| was.is_some() || !brings_rebase(path))

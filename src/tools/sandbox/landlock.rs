@@ -8,8 +8,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
@@ -68,9 +68,10 @@ pub(super) fn read_layer(reading: &ReadAccess<'_>) -> Result<Layer, String> {
     let starts = contents | AccessFs::Execute;
     let made = || -> Result<RulesetCreated, RulesetError> {
         let ruleset = Ruleset::default().handle_access(starts)?.create()?;
-        let ruleset = allow(ruleset, reading.read, contents)?;
-        let ruleset = allow(ruleset, reading.list, AccessFs::ReadDir.into())?;
-        allow(ruleset, reading.run, starts)
+        let below = reading.workspace;
+        let ruleset = allow(ruleset, reading.read, contents, below)?;
+        let ruleset = allow(ruleset, reading.list, AccessFs::ReadDir.into(), below)?;
+        allow(ruleset, reading.run, starts, below)
     };
     made().map(Layer).map_err(|error| error.to_string())
 }
@@ -95,10 +96,11 @@ pub(super) fn work_layer(kernel: Kernel, working: &WorkAccess<'_>) -> Result<Lay
             let scopes = if working.signals { all & !Scope::Signal } else { all };
             ruleset = ruleset.scope(scopes)?;
         }
-        let ruleset = allow(ruleset.create()?, working.read, read)?;
+        let below = working.workspace;
+        let ruleset = allow(ruleset.create()?, working.read, read, below)?;
         let ruleset = ruleset.add_rules(exact_rules(working.around, granted))?;
         let ruleset = ruleset.add_rules(exact_rules(working.named, granted | read))?;
-        allow(ruleset, working.write, granted | read)
+        allow(ruleset, working.write, granted | read, below)
     };
     made().map(Layer).map_err(|error| error.to_string())
 }
@@ -117,8 +119,8 @@ pub(super) fn own_folder_layer(kernel: Kernel, temp: &Path) -> Result<Layer, Str
         if kernel.rights().signals {
             ruleset = ruleset.scope(scopes)?;
         }
-        let ruleset = allow(ruleset.create()?, &[temp], writes)?;
-        allow(ruleset, NOTHING, writes)
+        let ruleset = allow(ruleset.create()?, &[temp], writes, temp)?;
+        allow(ruleset, NOTHING, writes, temp)
     };
     made().map(Layer).map_err(|error| error.to_string())
 }
@@ -181,20 +183,20 @@ fn enforce(ruleset: RulesetCreated) -> Result<(), String> {
     }
 }
 
-/// Adds trees. What is not there, or cannot be opened, is not allowed.
+/// Adds trees. What is not there, or cannot be opened, is not allowed, nor what a link in the
+/// workspace leads to.
 fn allow(
     ruleset: RulesetCreated,
     trees: &[impl AsRef<Path>],
     access: BitFlags<AccessFs>,
+    workspace: &Path,
 ) -> Result<RulesetCreated, RulesetError> {
     let found = trees.iter().filter_map(|tree| {
         let tree: &Path = tree.as_ref();
-        let access = if tree.is_dir() { access } else { access & AccessFs::from_file(ABI::V9) };
-        // For a file no right is left: only folders have names to list.
-        if access.is_empty() {
-            return None;
-        }
-        Some(Ok::<_, RulesetError>(PathBeneath::new(PathFd::new(tree).ok()?, access)))
+        // Links at the root of the system are its own.
+        let is_inside = tree.starts_with(workspace) && workspace.parent().is_some();
+        let links = if is_inside { ResolveFlags::NO_SYMLINKS } else { ResolveFlags::empty() };
+        Some(Ok::<_, RulesetError>(rule(tree, access, links)?))
     });
     ruleset.add_rules(found)
 }
@@ -204,13 +206,19 @@ fn exact_rules(
     paths: &[PathBuf],
     access: BitFlags<AccessFs>,
 ) -> impl Iterator<Item = Result<PathBeneath<OwnedFd>, RulesetError>> {
-    paths.iter().filter_map(move |path| {
-        let flags = OFlags::PATH | OFlags::CLOEXEC;
-        let file = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
-        let is_folder = FileType::from_raw_mode(fstat(&file).ok()?.st_mode).is_dir();
-        let access = if is_folder { access } else { access & AccessFs::from_file(ABI::V9) };
-        Some(Ok(PathBeneath::new(file, access)))
-    })
+    paths.iter().filter_map(move |path| Some(Ok(rule(path, access, ResolveFlags::NO_SYMLINKS)?)))
+}
+
+fn rule(
+    path: &Path,
+    access: BitFlags<AccessFs>,
+    links: ResolveFlags,
+) -> Option<PathBeneath<OwnedFd>> {
+    let file = openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), links).ok()?;
+    let is_folder = FileType::from_raw_mode(fstat(&file).ok()?.st_mode).is_dir();
+    let access = if is_folder { access } else { access & AccessFs::from_file(ABI::V9) };
+    // For a file no right is left where only names are listed.
+    (!access.is_empty()).then(|| PathBeneath::new(file, access))
 }
 
 #[cfg(test)]
@@ -228,6 +236,7 @@ mod tests {
                     write: &paths,
                     named: &paths,
                     around: &paths,
+                    workspace: Path::new("/usr"),
                     network,
                     signals: !network,
                 };
@@ -235,6 +244,48 @@ mod tests {
             }
             own_folder_layer(kernel, Path::new("/tmp")).unwrap();
         }
-        read_layer(&ReadAccess { read: &paths, list: &paths, run: &paths }).unwrap();
+        let workspace = Path::new("/usr");
+        read_layer(&ReadAccess { read: &paths, list: &paths, run: &paths, workspace }).unwrap();
+    }
+
+    #[test]
+    fn a_link_that_a_step_puts_in_the_place_of_a_folder_opens_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        for folder in ["away", "shop/data/deep"] {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        for file in ["away/key", "shop/key", "shop/data/key"] {
+            std::fs::write(root.join(file), "x").unwrap();
+        }
+        // What was listed as a folder, and became a link before it was opened.
+        std::os::unix::fs::symlink(root.join("away"), root.join("shop/link")).unwrap();
+        let workspace = &root.join("shop");
+        let listed = ["shop/data", "shop/link", "shop/link/key"].map(|name| root.join(name));
+        let read = ReadAccess { read: &listed, list: &[], run: &[], workspace };
+        let work = WorkAccess {
+            read: &listed,
+            write: &listed,
+            named: &[],
+            around: &[],
+            workspace,
+            network: true,
+            signals: true,
+        };
+        // Where there is none, nothing is opened.
+        let layers = Kernel::detect().map(|kernel| [read_layer(&read), work_layer(kernel, &work)]);
+        for layer in layers.into_iter().flatten() {
+            let key = |name: &str| root.join(name);
+            let layer = layer.unwrap();
+            let opened = std::thread::scope(|scope| {
+                let look = || {
+                    enforce(layer.0.try_clone().unwrap()).unwrap();
+                    ["away/key", "shop/link/key", "shop/data/key"]
+                        .map(|name| std::fs::read(key(name)).is_ok())
+                };
+                scope.spawn(look).join().unwrap()
+            });
+            assert_eq!(opened, [false, false, true]);
+        }
     }
 }

@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn nothing_that_is_opened_holds_what_starts_with_the_user_or_what_is_secret() {
-        let root = tempfile::tempdir().unwrap();
+        let root = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let home = root.path().canonicalize().unwrap().join("home");
         let workspace = home.join("code/shop");
         for folder in [&workspace, &home.join(".config/gh"), &home.join(".ssh")] {

@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_link_planted_where_the_trial_makes_its_file_opens_nothing() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let (file, victim) = (folder.path().join("file"), folder.path().join("victim"));
         std::os::unix::fs::symlink(&victim, &file).unwrap();
         assert_eq!(create_new_file(&file).unwrap_err().kind(), ErrorKind::AlreadyExists);

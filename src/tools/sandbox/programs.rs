@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_script_may_start_its_interpreter_also_after_env() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let shell = Path::new("/bin/sh").canonicalize().unwrap();
         for first in ["#!/bin/sh -e", "#! /usr/bin/env sh", "#!/usr/bin/env -S A=b sh -e"] {
             let script = folder.path().join("script");
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_a_program_is_read_without_harm() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let odd = folder.path().join("odd");
         let long = [&b"\x7fELF\x02\x01"[..], &[0xff; 4000]].concat();
         for bytes in [&b""[..], b"#!", b"#!\n", b"\x7fELF", b"\x7fELF\x02\x01\x01", &long] {

@@ -11,8 +11,9 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use avocet_safety as safety;
+use super::startup;
 use avocet_safety::places::{self, PlaceRow, UserPath};
+use avocet_safety::{self as safety, Needs};
 
 /// A folder with more entries than this is not split up: it is allowed as a whole.
 const MAX_ENTRIES: usize = 20_000;
@@ -37,11 +38,6 @@ pub struct SandboxPaths {
     /// The settings keep every step from the network.
     pub offline: bool,
 }
-
-/// Folders full of programs: a step that runs by itself does not even read those it may
-/// not start, or the loader would start them for it.
-const PROGRAM_FOLDERS: &[&str] =
-    &["/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/usr/games", "/bin", "/sbin"];
 
 /// The harmless devices (not hardware), and those of an approved step.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -209,6 +205,23 @@ impl SandboxPaths {
         all
     }
 
+    /// What is missing in a home that is worked in, but for what a step is made to make there: of
+    /// credentials and of what starts by itself. The kernel closes only what is there.
+    pub fn missing_places(&self, needs: &Needs) -> Vec<PathBuf> {
+        if !self.home.starts_with(&self.workspace) {
+            return Vec::new();
+        }
+        let Needs { credentials, homes, caches, refreshed, made, .. } = needs;
+        let own = [credentials, homes, caches, refreshed, made].into_iter().flatten();
+        let own: Vec<PathBuf> = own.filter_map(|place| self.resolve_user_path(place)).collect();
+        let is_own =
+            |path: &PathBuf| own.iter().any(|one| path.starts_with(one) || one.starts_with(path));
+        let private = self.private_places().into_iter().filter(|path| !self.own.contains(path));
+        let missing = |path: &PathBuf| path.symlink_metadata().is_err();
+        let all = startup::places(&self.home).chain(private);
+        all.filter(|path| missing(path) && !is_own(path)).collect()
+    }
+
     /// Toolchains, caches and the settings of git, wherever they would be.
     fn user_places(&self) -> Vec<PathBuf> {
         let users = self.places_of(places::BASE).chain(self.places_of(places::CACHES));
@@ -234,7 +247,7 @@ impl SandboxPaths {
     /// else is installed.
     pub fn program_folders(&self) -> Vec<PathBuf> {
         let folders =
-            PROGRAM_FOLDERS.iter().map(PathBuf::from).chain(self.programs.iter().cloned());
+            places::PROGRAMS.iter().map(PathBuf::from).chain(self.programs.iter().cloned());
         folders.filter_map(|folder| folder.canonicalize().ok()).collect()
     }
 }
@@ -253,7 +266,8 @@ pub(super) fn devices(more: &[&str]) -> Vec<PathBuf> {
 
 /// A folder that a step writes, around what is not the step's own below it.
 pub(super) fn cover_written(tree: &Path, paths: &SandboxPaths) -> Trees {
-    cover_around(tree, paths.guarded_places(), paths)
+    let started = startup::places(&paths.home);
+    cover_around(tree, paths.guarded_places().into_iter().chain(started).collect(), paths)
 }
 
 /// A place that was opened to a step by name, around what stays closed below it.
@@ -296,10 +310,7 @@ pub(super) fn can_be_granted(path: &Path, paths: &SandboxPaths) -> bool {
     let steers = safety::steering::steered_by(path.strip_prefix(&paths.home).unwrap_or(path));
     let config = path.strip_prefix(&paths.home).is_ok_and(|rest| rest.starts_with(".config"));
     let system = ["/proc", "/dev", "/sys", "/boot"].iter().any(|tree| path.starts_with(tree));
-    let is_steering = steers.is_some() && !config
-        || AUTOSTART
-            .iter()
-            .any(|name| path.ends_with(name) || path.starts_with(paths.home.join(name)));
+    let is_steering = steers.is_some() && !config || startup::is_of_session(path, &paths.home);
     let secret = safety::is_credential_path(path) || beside && is_secret_name(path);
     !(private.any(|place| closed(&place))
         || system
@@ -307,14 +318,6 @@ pub(super) fn can_be_granted(path: &Path, paths: &SandboxPaths) -> bool {
         || is_steering
         || path.parent().is_none())
 }
-
-/// What runs at the start of the user's session.
-#[rustfmt::skip]
-const AUTOSTART: &[&str] = &[
-    ".config/autostart", ".config/systemd", ".config/environment.d", ".config/fish", ".config/zsh",
-    ".config/plasma-workspace", ".config/git", ".config/nvim", ".local/share/applications",
-    ".local/share/dbus-1", ".local/share/systemd", "Library/LaunchAgents", ".ssh",
-];
 
 /// Creates those of our own folders that would be inside what a step writes to, before a
 /// step could: only when they exist can everything else be allowed one by one.
@@ -419,7 +422,7 @@ mod tests {
     use super::*;
 
     fn home() -> (tempfile::TempDir, SandboxPaths) {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let home = temp.path().canonicalize().unwrap();
         for folder in
             [".ssh", ".config/gh", ".config/app", ".config/git", "code/shop", ".nvm/v", "avocet"]

@@ -1,7 +1,7 @@
 //! The rights Landlock can restrict, by the number of its interface, and what a layer of it
 //! gives access to. Where a kernel lacks a right, another means is used, or the gap is reported.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The files a step that runs by itself may read and start.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub(super) struct ReadAccess<'a> {
     pub list: &'a [PathBuf],
     /// Files that may be started, and folders of them.
     pub run: &'a [PathBuf],
+    /// Where no link is followed: steps may make one while these lists are made.
+    pub workspace: &'a Path,
 }
 
 /// The files an approved step may read and write.
@@ -23,6 +25,8 @@ pub(super) struct WorkAccess<'a> {
     pub named: &'a [PathBuf],
     /// Written and not read, if no link leads to it.
     pub around: &'a [PathBuf],
+    /// Where no link is followed to the others either.
+    pub workspace: &'a Path,
     pub network: bool,
     /// Signals to processes outside.
     pub signals: bool,

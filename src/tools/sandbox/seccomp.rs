@@ -68,14 +68,17 @@ const NO_CHANGE: &[Call] = &[
 const TRUNCATE: Call = call("truncate", 76, 45);
 
 /// Denied to approved steps where the mode, which is this argument, makes a program run with the
-/// rights of its owner: anybody else could start it outside of the sandbox. A folder may have the
-/// bit of the group, which no filter tells from a file.
+/// rights of its owner: anybody else could start it outside of the sandbox.
 #[rustfmt::skip]
 const SET_MODE: &[(Call, u8)] = &[
     (x86_only("chmod", 90), 1), (call("fchmod", 91, 52), 1), (call("fchmodat", 268, 53), 2), (call("fchmodat2", 452, 452), 2),
-    (x86_only("creat", 85), 1), (x86_only("mknod", 133), 1), (call("mknodat", 259, 33), 2),
 ];
 const SET_USER: u64 = 0o4000;
+/// The same where something other than a folder is made. That of a folder may have the bit of its
+/// group, so the calls above, of which no filter tells what they change, may set it.
+#[rustfmt::skip]
+const MAKE: &[(Call, u8)] = &[(x86_only("creat", 85), 1), (x86_only("mknod", 133), 1), (call("mknodat", 259, 33), 2)];
+const BITS: [u64; 2] = [SET_USER, 0o2000];
 /// The same where the argument before the mode asks for a new file.
 const OPEN: &[(Call, u8)] = &[(x86_only("open", 2), 2), (call("openat", 257, 56), 3)];
 const MAKES_FILE: &[u64] = &[0o100, 0o20_000_000];
@@ -200,11 +203,15 @@ fn deny_set_user(rules: &mut Rules, arch: &TargetArch) -> Result<(), seccompiler
     for (call, mode) in SET_MODE {
         deny(rules, call, arch, &[SeccompRule::new(vec![has(*mode, SET_USER)?])?]);
     }
+    for (call, mode) in MAKE {
+        let set = BITS.map(|bit| SeccompRule::new(vec![has(*mode, bit)?]));
+        deny(rules, call, arch, &set.into_iter().collect::<Result<Vec<_>, _>>()?);
+    }
     for (call, mode) in OPEN {
-        let made = MAKES_FILE
-            .iter()
-            .map(|bit| SeccompRule::new(vec![has(*mode, SET_USER)?, has(mode - 1, *bit)?]));
-        deny(rules, call, arch, &made.collect::<Result<Vec<_>, _>>()?);
+        let pairs = MAKES_FILE.iter().flat_map(|made| BITS.map(|bit| (*made, bit)));
+        let set =
+            pairs.map(|(made, bit)| SeccompRule::new(vec![has(*mode, bit)?, has(mode - 1, made)?]));
+        deny(rules, call, arch, &set.collect::<Result<Vec<_>, _>>()?);
     }
     Ok(())
 }

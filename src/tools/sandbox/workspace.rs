@@ -14,7 +14,6 @@ use std::time::SystemTime;
 use super::guarded::GuardedNames;
 use super::readable_paths::{Stamp, is_recent, read_stamp};
 use avocet_safety as safety;
-use avocet_safety::steering::WORKTREES;
 
 /// So many folders are looked through, and so many entries all in all.
 const MAX_FOLDERS: usize = 1_000;
@@ -135,10 +134,7 @@ impl WorkspaceRules {
     pub fn guarded_names(&mut self) -> GuardedNames {
         let make = || {
             let files = self.folders.values().flat_map(|folder| &folder.guarded);
-            // Agents and sessions in worktrees guard these files themselves.
-            let worktrees = self.root.join(WORKTREES);
-            let files = files.chain(&self.guarded_beyond);
-            let files = files.filter(|path| !path.starts_with(&worktrees)).cloned();
+            let files = files.chain(&self.guarded_beyond).cloned();
             GuardedNames::new(&self.root, files, self.folders.keys().cloned())
         };
         self.guarded_names.get_or_insert_with(make).clone()
@@ -282,7 +278,7 @@ mod tests {
 
     #[test]
     fn credentials_are_found_and_changed_folders_are_searched_again() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap();
         fs::create_dir_all(root.join("apps/web")).unwrap();
         fs::create_dir_all(root.join("node_modules/x")).unwrap();
@@ -307,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_known_is_seen_whole_however_much_a_step_adds_elsewhere() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap();
         fs::create_dir(root.join("web")).unwrap();
         let mut workspace = WorkspaceRules::new(root.clone());
@@ -328,7 +324,7 @@ mod tests {
 
     #[test]
     fn a_folder_made_where_there_were_too_many_is_seen_and_one_that_was_there_is_not() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap();
         for n in 0..=MAX_FOLDERS {
             fs::create_dir_all(root.join(format!("a/{n}"))).unwrap();
@@ -351,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_scan_of_too_many_folders_is_marked_incomplete() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap();
         for n in 0..=MAX_FOLDERS {
             fs::create_dir(root.join(n.to_string())).unwrap();

@@ -143,3 +143,41 @@ async fn a_step_that_runs_beside_others_cannot_leave_them_a_hook() {
     let config = fs::read_to_string(root.join(".git/config")).unwrap();
     assert!(config.contains("other"), "the change that was asked for stays: {config}");
 }
+
+/// What starts with the session or with programs of the user, and what these trust.
+#[rustfmt::skip]
+const STARTS: &[&str] = &[
+    "bin/ls", ".local/bin/ls", ".config/systemd/user/x.service", ".config/fish/config.fish",
+    ".config/environment.d/x.conf", ".config/autostart/x.desktop", ".config/nvim/init.lua", ".config/mise/config.toml", ".config/kitty/kitty.conf",
+    ".local/share/dbus-1/services/x.service", ".ssh/config", ".docker/config.json", ".gnupg/gpg.conf", ".bashrc", ".profile", ".screenrc", ".xonshrc",
+];
+
+#[tokio::test]
+async fn where_the_home_is_worked_in_a_step_leaves_nothing_that_starts_by_itself() {
+    for has_folders in [false, true] {
+        let Some(wall) = Wall::in_folder(SandboxMode::Work, "home") else {
+            return skip(Reason::NoSandbox);
+        };
+        // More settings than are looked through.
+        for n in 0..600 {
+            wall.write(&wall.home(&format!(".config/app/{n}")), "");
+        }
+        let mut script = "echo fine > code/shop/x; echo fine > .config/app/1\n".to_owned();
+        for name in STARTS {
+            let folder = wall.home(name).parent().unwrap().to_owned();
+            if has_folders {
+                fs::create_dir_all(&folder).unwrap();
+            }
+            script +=
+                &format!("mkdir -p ~/{name} 2>/dev/null && rmdir ~/{name}; echo evil > ~/{name}\n");
+        }
+        let seen = wall.script(&script).await;
+        let text = |name: &str| fs::read_to_string(wall.home(name)).unwrap_or_default();
+        let left: Vec<_> = STARTS.iter().filter(|name| text(name).contains("evil")).collect();
+        assert_eq!(left, [&""; 0], "{has_folders}: {}", seen.stderr);
+        assert_eq!(
+            (text("code/shop/x"), text(".config/app/1")),
+            ("fine\n".into(), "fine\n".into())
+        );
+    }
+}

@@ -39,7 +39,7 @@ impl SandboxFixture {
         own: &str,
         make: impl FnOnce(Sandbox) -> Sandbox,
     ) -> SandboxFixture {
-        let root = tempfile::tempdir().expect("a folder");
+        let root = tempfile::Builder::new().prefix("avocet").tempdir().expect("a folder");
         let at = root.path().canonicalize().expect("a folder");
         for folder in ["ws/sub", "ws/empty", "home/.ssh", "outside"] {
             std::fs::create_dir_all(at.join(folder)).expect("a folder");

@@ -85,7 +85,8 @@ pub(super) fn is_in_repository(path: &Path) -> bool {
 pub(super) fn is_harmless(path: &Path, was: Option<&Content>, content: Option<&Content>) -> bool {
     let name = path.file_name().unwrap_or_default();
     let Some(Content::File { bytes, .. }) = content else { return false };
-    if path.extension().is_some_and(|end| end == "sample") {
+    let is_hook = path.parent().is_some_and(|folder| folder.ends_with("hooks"));
+    if is_hook && path.extension().is_some_and(|end| end == "sample") {
         return true;
     }
     if path.ends_with(REBASE) {
@@ -108,11 +109,25 @@ pub(super) fn is_harmless(path: &Path, was: Option<&Content>, content: Option<&C
         return parsed(before).is_some_and(|before| parsed(bytes) == Some(before));
     }
     let before = match was {
-        Some(Content::File { bytes, .. }) => repository::parse(bytes).unwrap_or_default(),
+        Some(Content::File { bytes, .. }) => Some(repository::parse(bytes).unwrap_or_default()),
         Some(Content::Link(_) | Content::Large { .. }) => return false,
-        None => Vec::new(),
+        None => None,
     };
+    let config = (name == "config" || name == "config.worktree") && is_in_repository(path);
+    let now = config.then(|| repository::parse(bytes)).flatten();
+    now.is_some_and(|now| are_harmless(before.as_deref(), &now))
+}
+
+/// `before`: those of a repository that was there.
+fn are_harmless(before: Option<&[repository::GitSetting]>, now: &[repository::GitSetting]) -> bool {
     let plain = |value: &str| !value.contains(['/', ':', '\\']);
+    // Any other name is that of a folder, whose hooks a push would run.
+    let is_remote = |name: &str| {
+        let is_it = |it: &repository::GitSetting| {
+            it.section == "remote" && it.subsection.as_deref() == Some(name)
+        };
+        name == "." || before.unwrap_or(now).iter().any(is_it)
+    };
     let harmless = |setting: &repository::GitSetting| {
         let names = match setting.section.as_str() {
             "branch" => &["merge", "rebase", "description", "remote", "pushremote"][..],
@@ -126,23 +141,21 @@ pub(super) fn is_harmless(path: &Path, was: Option<&Content>, content: Option<&C
                 "symlinks",
             ],
             // A repository that was fetched. In one that was there they say where a push goes.
-            "remote" if was.is_none() => &["url", "fetch", "tagopt"],
-            "submodule" if was.is_none() => &["url", "active"],
+            "remote" if before.is_none() => &["url", "fetch", "tagopt"],
+            "submodule" if before.is_none() => &["url", "active"],
             _ => &[],
         };
         names.contains(&setting.name.as_str())
             && match setting.name.as_str() {
                 "merge" | "fetch" => true,
+                "remote" | "pushremote" => is_remote(&setting.value),
                 "url" => is_address(&setting.value),
                 _ => plain(&setting.value),
             }
     };
-    let config = (name == "config" || name == "config.worktree") && is_in_repository(path);
-    let now = config.then(|| repository::parse(bytes)).flatten();
-    now.is_some_and(|now| {
-        now.iter().all(|setting| before.contains(setting) || harmless(setting))
-            && before.iter().all(|setting| now.contains(setting) || harmless(setting))
-    })
+    let before = before.unwrap_or_default();
+    now.iter().all(|setting| before.contains(setting) || harmless(setting))
+        && before.iter().all(|setting| now.contains(setting) || harmless(setting))
 }
 
 /// Whether it names a repository on another machine, and no program that fetches it.
@@ -290,7 +303,9 @@ impl<'a> Reader<'a> {
         for name in ["config", "config.worktree", "commondir", "hooks", "info", "modules"] {
             self.add(&git.join(name));
         }
-        entries(&git.join("hooks")).iter().for_each(|path| self.add(path));
+        // Git still reads remotes of an older form from files.
+        let folders = ["hooks", "remotes", "branches"].map(|name| entries(&git.join(name)));
+        folders.iter().flatten().for_each(|path| self.add(path));
         if is_folder(&git.join("info")) {
             self.add(&git.join("info/attributes"));
         }

@@ -1,7 +1,7 @@
 //! Files that steps change without being asked for it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::super::built::LayerCache;
@@ -45,7 +45,7 @@ fn contents(root: &Path) -> BTreeMap<PathBuf, Content> {
 const SETTINGS: &str = "[core]\nhooksPath = tools/hooks\n[include]\npath = ../tools/settings\n";
 
 fn repository() -> (tempfile::TempDir, PathBuf) {
-    let temp = tempfile::tempdir().unwrap();
+    let temp = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
     let root = temp.path().canonicalize().unwrap();
     for folder in [
         ".git/hooks",
@@ -151,7 +151,7 @@ fn a_repository_that_became_a_link_to_a_copy_is_a_folder_again() {
 fn nothing_is_removed_or_written_where_a_link_leads() {
     for link in [".git/info", ".git/hooks", ".git/modules", ".git/modules/a", ".git/modules/lib"] {
         let (_temp, root) = repository();
-        let elsewhere = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         for folder in ["b", "a/b", "lib", "hooks"] {
             fs::create_dir_all(elsewhere.path().join(folder)).unwrap();
         }
@@ -178,7 +178,7 @@ fn nothing_is_removed_or_written_where_a_link_leads() {
 #[test]
 fn nothing_is_put_back_through_a_link_that_came_meanwhile() {
     let (_temp, root) = repository();
-    let elsewhere = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
     fs::write(elsewhere.path().join("x"), "own").unwrap();
     symlink(elsewhere.path(), root.join("link")).unwrap();
     remove(&root.join("link/x"));
@@ -252,14 +252,15 @@ fn files_that_others_follow_by_themselves_are_put_back_and_their_text_is_kept_fo
 #[test]
 fn what_the_question_named_and_what_git_brings_or_notes_stays() {
     let (_temp, root) = repository();
+    let settings = format!("{SETTINGS}[remote \"origin\"]\n\turl = https://x.example/y\n");
+    fs::write(root.join(".git/config"), &settings).unwrap();
     let guarded = begin_with(&root, &["AGENTS.md", ".vscode", "."]);
     fs::create_dir(root.join(".vscode")).unwrap();
     for name in ["AGENTS.md", ".vscode/tasks.json"] {
         fs::write(root.join(name), "new").unwrap();
     }
     let branch = "[branch \"x\"]\n\tremote = origin\n\tmerge = refs/heads/x\n";
-    let branch = format!("{SETTINGS}{branch}");
-    fs::write(root.join(".git/config"), branch).unwrap();
+    fs::write(root.join(".git/config"), format!("{settings}{branch}")).unwrap();
     assert_eq!(guarded.names(), [""; 0]);
     fs::write(root.join(".envrc"), "new").unwrap();
     assert_eq!(guarded.put_back(&GuardedFiles::Repositories), PutBack::default());
@@ -304,16 +305,48 @@ fn a_linked_tree_guards_the_repository_that_it_belongs_to() {
 fn a_step_of_the_project_leaves_what_agents_change_in_worktrees_meanwhile() {
     let (_temp, root) = repository();
     fs::create_dir_all(root.join(".avocet/worktrees/x/sub")).unwrap();
+    fs::write(root.join(".avocet/worktrees/x/.git"), "gitdir: ../../../.git\n").unwrap();
+    let lock = File::create(root.join(".avocet/worktrees/.x.lock")).unwrap();
+    lock.lock().unwrap();
     let guarded = begin(&root);
-    for name in [".git", ".envrc", "sub/AGENTS.md", "a.rs"] {
+    for name in [".envrc", "sub/.vscode"] {
         fs::write(root.join(".avocet/worktrees/x").join(name), "new").unwrap();
     }
+    // One that is made meanwhile.
     fs::create_dir_all(root.join(".avocet/worktrees/y")).unwrap();
     fs::write(root.join(".avocet/worktrees/y/.git"), "new").unwrap();
     assert_eq!(guarded.names(), [""; 0]);
     let guarded = begin(&root.join(".avocet/worktrees/x"));
     fs::write(root.join(".avocet/worktrees/x/.envrc"), "more").unwrap();
     assert_eq!(guarded.names(), [".envrc"], "a step in the worktree does not");
+}
+
+#[test]
+fn a_step_of_the_project_leaves_nothing_in_worktrees_in_which_nobody_works() {
+    let (_temp, root) = repository();
+    for name in ["x", "y", "z"] {
+        let worktree = root.join(".avocet/worktrees").join(name);
+        fs::create_dir_all(worktree.join("sub")).unwrap();
+        fs::write(worktree.join(".git"), "gitdir: ../../../.git\n").unwrap();
+        fs::write(worktree.join("sub/.envrc"), "own").unwrap();
+    }
+    let guarded = begin(&root);
+    let planted = ["x/.envrc", "x/sub/.envrc", "x/.git", "y/.vscode/tasks.json"];
+    for name in planted {
+        let path = root.join(".avocet/worktrees").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "evil").unwrap();
+    }
+    // An agent began to work in one, and another was removed.
+    let lock = File::create(root.join(".avocet/worktrees/.y.lock")).unwrap();
+    lock.lock().unwrap();
+    fs::remove_dir_all(root.join(".avocet/worktrees/z")).unwrap();
+    let names = ["x/.envrc", "x/.git", "x/sub/.envrc"];
+    assert_eq!(guarded.names(), names.map(|name| format!(".avocet/worktrees/{name}")));
+    let text = |name: &str| fs::read_to_string(root.join(".avocet/worktrees").join(name)).ok();
+    assert_eq!((text("x/.envrc"), text("x/sub/.envrc").as_deref()), (None, Some("own")));
+    assert_eq!(text("y/.vscode/tasks.json").as_deref(), Some("evil"));
+    assert!(!root.join(".avocet/worktrees/z").exists());
 }
 
 #[test]

@@ -16,6 +16,7 @@ const NAMED: &[&str] = &[
     "mv run.sh ../moved", "mv tree ../moved", "mv run.sh ../old.txt", "mv tree ../old", "mv ../old.txt .", "mv ../old inside", "mv ../old.txt ../renamed",
     "sed -i s/old/new/ ../old.txt", "sed -i -e s/x/y/ ../old/x.txt",
     "ln -s run.sh ../link", "rm ../old.txt", "rm -r ../old", "rm ../missing",
+    "zip -q ../new.zip run.sh", "zip -qr HOME/code/new.zip tree run.sh", "zip -q ../new.zip ../old.txt", "cargo new -q ../app", "cargo new -q --lib --vcs none ../old/lib",
     "tee ../new", "tee -a ../old.txt", "truncate -s 3 ../new", "sort -o ../sorted run.sh",
     "tar -cf ../new.tar tree", "tar -czf HOME/new.tgz tree", "tar -xf tree.tar -C ../old", "tar --extract --file tree.tar --directory ../empty",
     "cc hello.c -o ../hello", "cc -c hello.c -o HOME/hello.o", "cargo build -q --offline --manifest-path sub/Cargo.toml --target-dir ../built", "cargo init -q --lib ../lib",
@@ -34,6 +35,7 @@ const NAMED: &[&str] = &[
 const BESIDE_CREDENTIALS: &[&str] = &[
     "touch HOME/new", "mkdir HOME/made", "mkdir -p HOME/made/deep", "mkdir -p HOME/.config/app", "touch HOME/.config/x", "cp run.sh HOME/run2.sh", "cp -r tree HOME/copied", "mv run.sh HOME/moved",
     "ln -s run.sh HOME/link", "rm HOME/plain.txt", "install run.sh HOME/new", "bash -c 'cp run.sh ~/b'", "sed -i s/plain/x/ HOME/plain.txt", "bash -c 'cd HOME && touch b'", "bash -c 'mkdir -p HOME/made && echo x > HOME/made/y'",
+    "zip -q HOME/new.zip run.sh", "cargo new -q HOME/app",
 ];
 
 /// What a line writes outside that its question did not name, or not for certain.
@@ -43,6 +45,7 @@ const UNNAMED: &[&str] = &[
     "bash -c 'echo x > ../o*.txt'", "bash -c 'touch ../[o]ld.txt/../log'", "bash -c 'echo x > out/log'", "bash -c 'echo x > ../home/log'", "bash -c 'cd out && touch log'", "bash -c 'cd ../home && touch log'",
     "bash -c 'cd $X; echo x > ../log'", "bash -c 'pushd tree; echo x > ../../log'", "bash -c 'source ./evil.sh; echo x > ../log'", "bash -c ./writes.sh", "make log", "bash -c 'cat < run.sh > /dev/null; ./writes.sh'",
     "bash -c 'touch() { ./evil.sh; }; touch ../log2'", "bash -c 'PATH=.:$PATH; touch ../log2'", "bash -c 'PATH=. touch ../log2'", "bash -c './evil.sh; mkdir ../log2'", "bash -c 'mkdir ../log2; find tree -exec ./evil.sh {} +'",
+    "zip -qT -TT ./evil.sh ../log run.sh", "zip -qm ../log run.sh", "zip -q -b .. a.zip run.sh", "bash -c './evil.sh; zip -q ../log run.sh'", "cargo new -q --config x=1 ../app",
     "sed -i 'e ./evil.sh' ../old.txt", "sed -i 'w ../log' run.sh",
     "bash -c 'eval touch ../log2'", "bash -c 'echo ../log | xargs touch'", "bash -c 'echo $(./evil.sh) && touch ../log2'", "bash -c 'touch ../log2 > >(./evil.sh)'", "bash -c 'bash -c \"touch ../log2; ./evil.sh\"'",
     "bash -c 'echo x > ~/.ssh/x'", "bash -c 'echo x > HOME/.ssh/x'", "bash -c 'cd HOME/.ssh && touch x'", "bash -c 'echo x >> HOME/.codex/config.toml'", "bash -c 'tee HOME/.config/gh/hosts.yml < run.sh'",
@@ -256,6 +259,10 @@ async fn nothing_is_opened_that_the_question_did_not_name_or_that_no_user_answer
         let seen = wall.run(held.approve_named()).await;
         assert_eq!(outside(&wall), before, "{line}: {seen:?}");
     }
+    wall.write(&wall.workspace().join("rust-toolchain.toml"), "[toolchain]\npath = \"evil\"\n");
+    wall.write(&wall.workspace().join("evil/bin/cargo"), "#!/bin/bash\n../evil.sh\nmkdir ../app\n");
+    wall.answer("cargo new -q ../app").await;
+    assert_eq!(outside(&wall), before, "the project chooses what runs");
     for line in [
         "bash -c './evil.sh > ../log'",
         "bash -c './evil.sh | tee ../log'",

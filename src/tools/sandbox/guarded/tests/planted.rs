@@ -19,7 +19,7 @@ fn other_repositories_that_a_step_names_or_links_to_are_left_alone() {
     ];
     for plant in plants {
         let (_temp, root) = repository();
-        let other = tempfile::tempdir().unwrap();
+        let other = tempfile::Builder::new().prefix("avocet").tempdir().unwrap();
         let names = ["config", "hooks/pre-push", "info/attributes"];
         for folder in [other.path(), &root.join("src")] {
             for name in names {
@@ -106,4 +106,23 @@ fn a_pipe_in_the_place_of_a_file_holds_nothing_up() {
             .unwrap();
     }
     assert_eq!(guarded.names().len(), pipes.len());
+}
+
+#[test]
+fn a_step_names_no_folder_as_the_remote_of_a_push() {
+    let (_temp, root) = repository();
+    let config = root.join(".git/config");
+    let settings = "[remote \"origin\"]\n\turl = https://x.example/y\n";
+    fs::write(&config, settings).unwrap();
+    let guarded = begin(&root);
+    for folder in ["remotes", "branches"] {
+        fs::create_dir_all(root.join(".git").join(folder)).unwrap();
+        fs::write(root.join(".git").join(folder).join("up"), "URL: ./evil\n").unwrap();
+    }
+    fs::write(&config, format!("{settings}[branch \"main\"]\n\tremote = evil\n")).unwrap();
+    assert_eq!(guarded.names(), [".git/branches/up", ".git/config", ".git/remotes/up"]);
+    // As a push does that remembers where it went.
+    let tracks = "[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
+    fs::write(&config, format!("{settings}{tracks}")).unwrap();
+    assert_eq!(guarded.names(), [""; 0]);
 }
