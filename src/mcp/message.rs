@@ -227,7 +227,7 @@ pub enum McpError {
         why: String,
     },
     NotRunning,
-    /// What would run is no longer what the user was asked about.
+    /// What would run has changed since the user was asked about it.
     Changed {
         name: String,
     },

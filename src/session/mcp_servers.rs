@@ -248,14 +248,14 @@ impl McpServers {
         &mut self,
         name: &str,
         is_allowed: Option<bool>,
-        without: Option<ServerNeed>,
+        need: Option<ServerNeed>,
         workspace: &Workspace,
     ) -> Option<Notice> {
         let at = self.servers.iter().position(|server| server.definition.name == name)?;
         let access = self.access.as_mut()?;
         let server = &mut self.servers[at];
         server.state = McpServerState::Declined;
-        server.without = without;
+        server.without = need;
         let saved = access.save_answer(&server.as_allowed(), is_allowed?);
         self.start(at, workspace);
         saved.err().map(|why| Notice::warning(phrases::NOT_SAVED.with("why", why)))

@@ -51,7 +51,7 @@ fn with_many_tools() -> TestDir {
     let row = r#"{"name":"say","description""#;
     let more: String = (0..40)
         .map(|n| {
-            let about = format!("Number {n} of those that are only there.");
+            let about = format!("Number {n} of those that are only there. {}", "More. ".repeat(20));
             let tool = json!({ "name": format!("other_{n}"), "description": about,
                 "inputSchema": { "type": "object" } });
             format!("{tool},")
@@ -142,7 +142,7 @@ fn many_tools_are_offered_by_their_names_and_looked_up_and_requests_begin_alike(
     assert_eq!(find["function"]["name"], "mcp_find");
     assert_eq!(call["function"]["name"], "mcp_call");
     let names = find["function"]["description"].as_str().unwrap();
-    assert!(names.contains("mcp.echo.other_0") && names.len() < 2_200, "{names}");
+    assert!(names.contains("mcp__echo__other_0") && names.len() < 2_200, "{names}");
     for later in [second, third] {
         assert_eq!(later.json()["tools"], tools);
     }

@@ -379,8 +379,10 @@ async fn a_limit_that_the_user_lifts_is_lifted_for_all_agents_of_the_turn() {
     let list = used(&cmd("ls", &[]));
     let tasks = used(&two_tasks());
     // Two agents at once reach it, a third one begins after that.
-    let later = used(&task("general", "Look."));
-    let replies = [&*tasks, &list, &list, DONE, DONE, &later, DONE, DONE];
+    let little = |reply: &str| format!("#! {{\"usage\":[1,1]}}\n{reply}");
+    let done = little(DONE);
+    let later = little(&task("general", "Look."));
+    let replies = [&*tasks, &list, &list, &done, &done, &later, &done, &done];
     let mut talk = start(&replies, |parts| {
         parts.info.spend_limits.session.tokens = Some(150);
     });
