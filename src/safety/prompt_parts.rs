@@ -117,6 +117,8 @@ fn assess_service(
     let step = Step { id: String::new(), work: exec, requires, cwd: None };
     let (mut judged, _) = step::judge(step, policy_cx);
     open_arguments(&mut judged, reach, policy_cx);
+    // That of a runtime, which steps may have, is open only to a server that gets one.
+    judged.launch.needs.network &= network;
     if judged.risk.tier == Tier::L2 { Verdict::refuse(judged) } else { Verdict::ask(judged) }
 }
 
