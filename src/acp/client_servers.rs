@@ -20,7 +20,7 @@ fn definition(server: McpServer) -> Option<ServerDefinition> {
                 command: server.command.to_string_lossy().into_owned(),
                 args: server.args,
                 env: env.collect(),
-                cwd: None,
+                ..StdioServer::default()
             };
             (server.name, ServerTransport::Stdio(stdio))
         }

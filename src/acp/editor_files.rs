@@ -108,11 +108,24 @@ impl FileHost for EditorFiles {
 
     fn write(&self, path: &Path, text: &str) -> Result<(), LocalizedText> {
         match self.ask(path, Some(text.to_owned()), WRITE_TIMEOUT) {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                let shorter = text.strip_suffix('\n').filter(|_| adds_line_end(path, text));
+                // If that is refused, what is there is right but for an empty line.
+                let _ = shorter.map(|text| self.ask(path, Some(text.to_owned()), WRITE_TIMEOUT));
+                Ok(())
+            }
             Err(NoAnswer::Refused) => Err(phrases::FILE_REFUSED.into()),
             Err(NoAnswer::Late) => Err(phrases::FILE_LATE.with("seconds", WRITE_TIMEOUT.as_secs())),
         }
     }
+}
+
+/// Whether the editor put one more line end after the last one: some take what follows it for a
+/// line, and end that too.
+fn adds_line_end(path: &Path, text: &str) -> bool {
+    let is_longer = |length: u64| length == text.len() as u64 + 1;
+    path.metadata().is_ok_and(|found| found.is_file() && is_longer(found.len()))
+        && std::fs::read_to_string(path).is_ok_and(|found| found.strip_suffix('\n') == Some(text))
 }
 
 /// The client's side: the requests that it has not answered.

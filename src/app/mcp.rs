@@ -68,6 +68,12 @@ impl FolderServers {
             has_user,
         }
     }
+
+    /// What a session will make of a server.
+    pub fn state(&self, server: &ServerDefinition, trusted: bool) -> LocalizedText {
+        let answer = server.answered(self.files.folder(), |it| self.answer(it)).0;
+        start_state(server, trusted, answer)
+    }
 }
 
 impl ServerFiles {
@@ -104,7 +110,8 @@ impl ServerFiles {
         let folder = self.folder();
         let approvals = Approvals::open(&self.answers, folder).0;
         let state = |server: &ServerDefinition| {
-            start_state(server, trusted, approvals.server(&server.answer_hash(folder)))
+            let saved = |it: &ServerDefinition| approvals.server(&it.answer_hash(folder));
+            start_state(server, trusted, server.answered(folder, saved).0)
         };
         let mut rows = file_rows(&self.reader(trusted)(), &state);
         if !rows.is_empty() {
@@ -114,12 +121,8 @@ impl ServerFiles {
     }
 }
 
-/// What a session will make of a server. `answer`: the user's, about one of the project.
-pub fn start_state(
-    server: &ServerDefinition,
-    trusted: bool,
-    answer: Option<bool>,
-) -> LocalizedText {
+/// `answer`: the user's, about one of the project.
+fn start_state(server: &ServerDefinition, trusted: bool, answer: Option<bool>) -> LocalizedText {
     let answer = if server.origin.is_from_repository { answer } else { Some(true) };
     match answer {
         _ if !server.is_enabled => phrases::OFF.into(),
@@ -169,7 +172,8 @@ impl McpAccess for FolderServers {
 impl ServerStarter for SandboxedStarter {
     fn start(&self, server: StdioServer) -> BoxFuture<'_, Result<ServerPipes, LocalizedText>> {
         async move {
-            let place = match server.cwd {
+            let StdioServer { command, args, env, cwd, reach } = server;
+            let place = match cwd {
                 Some(folder) => {
                     Workspace { cwd: self.place.workspace.join(folder), ..self.place.clone() }
                 }
@@ -177,7 +181,7 @@ impl ServerStarter for SandboxedStarter {
             };
             let context =
                 PolicyContext { policy: &self.policy, place: &place, world: self.world.as_ref() };
-            let verdict = assess_server(&server.command, &server.args, context);
+            let verdict = assess_server(&command, &args, &reach, context);
             let step = match verdict {
                 Verdict::Run(step) => step,
                 Verdict::Ask(step) => step.approve_named(),
@@ -186,7 +190,7 @@ impl ServerStarter for SandboxedStarter {
                     return Err(why.unwrap_or_else(|| words::NO_REASON.into()));
                 }
             };
-            let process = self.exec.start_server(&step, server.env).await?;
+            let process = self.exec.start_server(&step, env).await?;
             Ok(ServerPipes {
                 input: process.input,
                 output: process.output,

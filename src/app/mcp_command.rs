@@ -3,7 +3,7 @@
 
 use toml_edit::{Array, Table, value};
 
-use super::mcp::{FolderServers, SandboxedStarter, start_state};
+use super::mcp::{FolderServers, SandboxedStarter};
 use super::runtime::runtime;
 use super::startup::Startup;
 use super::step_runner::{exec, machine};
@@ -32,7 +32,7 @@ pub fn run_subcommand(startup: &Startup, command: McpCommand, json: bool) -> Exi
         McpCommand::List => print_rows(startup, &list_rows(startup, &servers, &read), json),
         McpCommand::Show { server } => match find(&read, &server) {
             Ok(definition) => {
-                let state = start_state(definition, startup.trusted, servers.answer(definition));
+                let state = servers.state(definition, startup.trusted);
                 let rows = definition_rows(definition, Some(state));
                 print_rows(startup, &rows, json)
             }
@@ -87,7 +87,7 @@ fn list_rows(
 ) -> Vec<PageRow> {
     let each = definitions.servers.iter();
     let rows = each.flat_map(|server| {
-        let state = start_state(server, startup.trusted, servers.answer(server));
+        let state = servers.state(server, startup.trusted);
         definition_rows(server, Some(state))
     });
     let mut rows: Vec<PageRow> = rows.collect();

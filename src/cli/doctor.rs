@@ -245,7 +245,10 @@ fn search(loaded: &Loaded) -> LocalizedText {
         return web::DOCTOR_NO_SEARCH.into();
     };
     if settings.is_by_provider() {
-        return web::DOCTOR_SEARCH_BY_PROVIDER.into();
+        let is_plain = settings.key_variable.is_empty() && settings.address.is_none();
+        let phrase =
+            if is_plain { web::DOCTOR_SEARCH_BY_PROVIDER } else { web::DOCTOR_SEARCH_NEEDS_NO_KEY };
+        return phrase.into();
     }
     let at = |url| {
         web::DOCTOR_SEARCH_AT
@@ -336,6 +339,21 @@ mod tests {
         assert!(page.contains("Did you mean `qwen3-8b`?"), "{page}");
         let (page, _) = page_of(text, &offer("qwen3-8"), Lang::En);
         assert!(!page.contains("not among them"), "{page}");
+    }
+
+    #[test]
+    fn keys_that_a_search_by_the_model_s_server_does_not_use_are_told() {
+        let unused = "`search_key_env` and `search_url` are not used";
+        for (more, is_told) in [
+            ("", false),
+            ("search_key_env = \"MY_KEY\"\n", true),
+            ("search_url = \"https://s.example\"\n", true),
+        ] {
+            let text = format!("{SERVER}\n[web]\nsearch = \"provider\"\n{more}");
+            let (page, _) = page_of(&text, &ModelListing::NoServer, Lang::En);
+            assert!(page.contains("by the server of the model"), "{page}");
+            assert_eq!(page.contains(unused), is_told, "{page}");
+        }
     }
 
     #[test]

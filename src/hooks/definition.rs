@@ -4,9 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use avocet_core::text::{cut_end, one_line, visible};
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 
 use super::event::HookEvent;
+
+/// The most bytes of a compiled matcher.
+const MAX_PATTERN: usize = 64 * 1024;
 
 /// The program whose format a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,9 +72,14 @@ impl Hook {
             return names.into_iter().any(|name| subjects.iter().any(|subject| subject == name));
         }
         // It was compiled before, when the file was read.
-        Regex::new(matcher)
-            .is_ok_and(|pattern| subjects.iter().any(|subject| pattern.is_match(subject)))
+        pattern(matcher)
+            .is_some_and(|pattern| subjects.iter().any(|subject| pattern.is_match(subject)))
     }
+}
+
+/// A matcher as a pattern. A large one is none: one of a repository may be made to take long.
+pub(crate) fn pattern(matcher: &str) -> Option<Regex> {
+    RegexBuilder::new(matcher).size_limit(MAX_PATTERN).build().ok()
 }
 
 /// The names that a matcher lists; `None`: it is a pattern.

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use regex::Regex;
 use serde_json::Value;
 
 use avocet_core::i18n::{LocalizedText, hooks as phrases};
 use avocet_core::text::{command_line, cut, visible};
 
-use super::definition::{Hook, HookOrigin, plain_names};
+use super::definition::{Hook, HookOrigin, pattern, plain_names};
 use super::event::HookEvent;
 
 const USUAL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -35,6 +34,9 @@ pub(crate) fn hooks_of(document: &Value, origin: &HookOrigin) -> (Vec<Hook>, Vec
     for (name, groups) in table {
         let shown = cut(&visible(name), MAX_NAME);
         let Some(event) = HookEvent::parse(name) else {
+            if faults.len() >= MAX_HOOKS {
+                break;
+            }
             faults.push(phrases::UNKNOWN_EVENT.with("event", shown));
             continue;
         };
@@ -43,11 +45,11 @@ pub(crate) fn hooks_of(document: &Value, origin: &HookOrigin) -> (Vec<Hook>, Vec
             let inner = group.get("hooks").and_then(Value::as_array);
             let handlers = inner.map_or(std::slice::from_ref(group), Vec::as_slice);
             for handler in handlers {
+                if hooks.len() + faults.len() >= MAX_HOOKS {
+                    faults.push(phrases::TOO_MANY.with("limit", MAX_HOOKS));
+                    return (hooks, faults);
+                }
                 match hook(event, group, handler, origin) {
-                    _ if hooks.len() == MAX_HOOKS => {
-                        faults.push(phrases::TOO_MANY.with("limit", MAX_HOOKS));
-                        return (hooks, faults);
-                    }
                     Ok(hook) => hooks.push(hook),
                     Err(why) => {
                         let say = phrases::NOT_USED.with("event", event.name()).with("why", why);
@@ -94,7 +96,7 @@ fn hook(
         return Err(phrases::BAD_COMMAND.with("limit", MAX_COMMAND));
     }
     let is_pattern = plain_names(&matcher).is_none() && matcher.trim() != "*";
-    if matcher.len() > MAX_MATCHER || is_pattern && Regex::new(&matcher).is_err() {
+    if matcher.len() > MAX_MATCHER || is_pattern && pattern(&matcher).is_none() {
         return Err(phrases::BAD_MATCHER.with("matcher", cut(&visible(&matcher), MAX_NAME)));
     }
     let seconds = handler.get("timeout").and_then(Value::as_f64);

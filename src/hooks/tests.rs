@@ -94,6 +94,21 @@ fn what_is_not_used_is_said_with_its_reason() {
 }
 
 #[test]
+fn matchers_made_to_take_long_are_not_compiled_and_faults_have_an_end() {
+    let root = tempfile::tempdir().unwrap();
+    let one = json!({ "matcher": "(a{999}){99}", "hooks": [{ "command": "x" }] });
+    let unknown: serde_json::Map<String, serde_json::Value> =
+        (0..500).map(|n| (format!("Event{n}"), json!([]))).collect();
+    for hooks in [json!({ "PreToolUse": vec![one; 3000] }), json!(unknown)] {
+        let text = json!({ "hooks": hooks }).to_string();
+        write(root.path(), "work/.claude/settings.json", &text);
+        let read = read_hooks(&folders(root.path()), true);
+        assert_eq!(read.files, []);
+        assert!((100..=101).contains(&read.diagnostics.len()), "{}", read.diagnostics.len());
+    }
+}
+
+#[test]
 fn another_command_or_script_is_another_content() {
     let root = tempfile::tempdir().unwrap();
     let folders = folders(root.path());

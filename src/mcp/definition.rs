@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use avocet_config::files_beside::with_files_beside;
 use avocet_core::text::command_line;
+use avocet_safety::ServerReach;
 use serde_json::json;
 
 use super::hash::short_hash;
@@ -33,6 +34,8 @@ pub struct ServerDefinition {
     pub is_enabled: bool,
     /// It may ask the model: only the user's own settings say so.
     pub samples: bool,
+    /// A variable of the environment that it does not get, whatever it names.
+    pub withheld: Option<String>,
     pub tools: ToolFilter,
 }
 
@@ -76,6 +79,7 @@ pub struct StdioServer {
     pub env: BTreeMap<String, String>,
     /// The folder it starts in; the workspace if there is none.
     pub cwd: Option<PathBuf>,
+    pub reach: ServerReach,
 }
 
 /// A server at an address.
@@ -108,6 +112,7 @@ impl ServerDefinition {
             call_timeout: CALL_TIMEOUT,
             is_enabled: true,
             samples: false,
+            withheld: None,
             tools: ToolFilter::default(),
         }
     }
@@ -122,7 +127,15 @@ impl ServerDefinition {
             ServerTransport::Http(server) => json!(["http", server.url, server.headers]),
             ServerTransport::Sse(server) => json!(["sse", server.url, server.headers]),
         };
-        short_hash(&json!([self.name, transport]).to_string(), 64)
+        let mut whole = vec![json!(self.name), transport];
+        // What few have is left out where it is not: answers to the others stay.
+        if let ServerTransport::Stdio(StdioServer { reach, .. }) = &self.transport
+            && *reach != ServerReach::default()
+        {
+            whole.push(json!([reach.is_offline, reach.folders, reach.closed]));
+        }
+        whole.extend(self.withheld.as_ref().map(|name| json!(name)));
+        short_hash(&json!(whole).to_string(), 64)
     }
 
     /// Identifies what an answer of the user counts for: the definition, and the files of the
@@ -185,11 +198,19 @@ impl ServerDefinition {
     /// # Errors
     /// The first variable that is not set and has no default.
     pub fn expand(mut self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, McpError> {
+        let withheld = self.withheld.clone();
+        let variable: &dyn Fn(&str) -> Option<String> = &|name| match &withheld {
+            Some(withheld) if withheld == name => Some(String::new()),
+            _ => variable(name),
+        };
         match &mut self.transport {
             ServerTransport::Stdio(server) => {
-                let StdioServer { command, args, env, cwd: _ } = server;
+                let StdioServer { command, args, env, cwd: _, reach } = server;
                 for text in std::iter::once(command).chain(args).chain(env.values_mut()) {
                     *text = expanded(text, variable)?;
+                }
+                for folder in &mut reach.folders {
+                    *folder = expanded(&folder.to_string_lossy(), variable)?.into();
                 }
             }
             ServerTransport::Http(server) | ServerTransport::Sse(server) => {
@@ -282,11 +303,13 @@ mod tests {
                 args: args.iter().map(|arg| (*arg).to_owned()).collect(),
                 env: env.collect(),
                 cwd: None,
+                reach: ServerReach::default(),
             }),
             start_timeout: Duration::from_secs(1),
             call_timeout: Duration::from_secs(1),
             is_enabled: true,
             samples: false,
+            withheld: None,
             tools: ToolFilter::default(),
         }
     }

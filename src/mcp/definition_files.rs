@@ -18,6 +18,8 @@ use super::entry::definition;
 
 /// The most that is read of a file: one program keeps its history in the same file.
 const MAX_FILE_BYTES: u64 = 16 << 20;
+/// The most bytes of a command line with the names of its variables, of a repository's server.
+const MAX_ASKED: usize = 4096;
 /// The most servers of a file.
 const MAX_SERVERS: usize = 100;
 
@@ -162,6 +164,7 @@ fn read_file(
     let entries = tables(&document, origin, folders).into_iter().flatten();
     for (name, entry) in entries.take(MAX_SERVERS) {
         let read = check_name(name).and_then(|()| definition(name, entry, origin));
+        let read = read.and_then(check_length);
         let read = read.and_then(|definition| {
             let same = definitions.servers.iter().find(|server| server.name == *name);
             match same {
@@ -220,6 +223,16 @@ fn check_name(name: &str) -> Result<(), LocalizedText> {
     let is_shown = !name.chars().any(avocet_core::text::chars::is_hidden);
     let fits = !name.trim().is_empty() && name.chars().count() <= MAX_NAME;
     if is_shown && fits { Ok(()) } else { Err(phrases::BAD_NAME.with("limit", MAX_NAME)) }
+}
+
+/// What the user is asked about can be read.
+fn check_length(definition: ServerDefinition) -> Result<ServerDefinition, LocalizedText> {
+    let names = definition.variable_names().iter().map(String::len).sum::<usize>();
+    let is_long = definition.summary().len() + names > MAX_ASKED;
+    if definition.origin.is_from_repository && is_long {
+        return Err(phrases::TOO_LONG.with("limit", MAX_ASKED));
+    }
+    Ok(definition)
 }
 
 fn syntax(why: &str) -> LocalizedText {

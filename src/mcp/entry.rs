@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use avocet_core::i18n::{LocalizedText, mcp as phrases};
+use avocet_safety::ServerReach;
 
 use super::definition::{
     CALL_TIMEOUT, DefinitionOrigin, DefinitionProgram, RemoteServer, START_TIMEOUT,
@@ -36,6 +37,7 @@ pub(crate) fn definition(
         start_timeout: entry.seconds("startup_timeout_sec").or(timeout).unwrap_or(START_TIMEOUT),
         call_timeout: entry.seconds("tool_timeout_sec").or(timeout).unwrap_or(CALL_TIMEOUT),
         is_enabled: entry.flag("enabled")?.unwrap_or(true) && !disabled,
+        withheld: None,
         samples: is_own && entry.flag("sampling")?.unwrap_or(false),
         tools: ToolFilter {
             only: entry.list(&["enabled_tools", "includeTools"])?,
@@ -92,7 +94,12 @@ impl Entry<'_> {
         env.extend(passed.map(|name| (name.clone(), format!("${{{name}}}"))));
         let command = words.remove(0);
         let cwd = self.text("cwd")?.map(Into::into);
-        Ok(StdioServer { command, args: words, env, cwd })
+        let reach = ServerReach {
+            is_offline: !self.flag("network")?.unwrap_or(true),
+            folders: self.list(&["folders"])?.into_iter().map(Into::into).collect(),
+            closed: Vec::new(),
+        };
+        Ok(StdioServer { command, args: words, env, cwd, reach })
     }
 
     fn headers(&self) -> Result<BTreeMap<String, String>, LocalizedText> {

@@ -23,6 +23,7 @@ mod http;
 mod launch;
 mod login;
 mod message;
+mod need;
 mod offers;
 mod open;
 mod pipe;
@@ -49,6 +50,7 @@ pub use message::{
     McpServerFacts, PromptArgument, SampledAnswer, SamplingRequest, ServerPrompt, ServerResource,
     ServerTool,
 };
+pub use need::ServerNeed;
 pub use offers::{OfferedPrompt, OfferedResource, ServerOffers};
 pub use server::{McpServer, start_server};
 

@@ -227,6 +227,10 @@ pub enum McpError {
         why: String,
     },
     NotRunning,
+    /// What would run has changed since the user was asked about it.
+    Changed {
+        name: String,
+    },
     Cancelled,
 }
 
@@ -241,6 +245,7 @@ impl McpError {
             | McpError::NotRunning
             | McpError::Cancelled => true,
             McpError::MissingVariable { .. }
+            | McpError::Changed { .. }
             | McpError::Flooded { .. }
             | McpError::NoProtocol { .. }
             | McpError::Refused { .. }
@@ -269,6 +274,7 @@ impl Localize for McpError {
             McpError::LoginNeeded => phrases::LOGIN_NEEDED.into(),
             McpError::LoginFailed { why } => phrases::LOGIN_FAILED.with("why", why.as_str()),
             McpError::NotRunning => phrases::NOT_RUNNING.into(),
+            McpError::Changed { name } => phrases::CHANGED.with("name", name.as_str()),
             McpError::Cancelled => phrases::CANCELLED.into(),
         }
     }

@@ -1,7 +1,7 @@
 //! The task of one server: starts it, asks what it offers, passes requests to it, and starts it
 //! again after it failed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,7 +37,13 @@ pub struct McpServer {
 pub fn start_server(launch: ServerLaunch, sender: mpsc::Sender<(String, McpEvent)>) -> McpServer {
     let (requests, inbox) = mpsc::channel(MAX_REQUESTS);
     let (folders, _) = watch::channel(launch.folders.clone());
-    let task = ServerTask { launch: Arc::new(launch), folders, requests: inbox, events: sender };
+    let task = ServerTask {
+        launch: Arc::new(launch),
+        allowed: None,
+        folders,
+        requests: inbox,
+        events: sender,
+    };
     McpServer { requests, task: tokio::spawn(task.run()) }
 }
 
@@ -63,6 +69,8 @@ impl McpServer {
 
 struct ServerTask {
     launch: Arc<ServerLaunch>,
+    /// What the user was asked about: its definition, with the files that it names.
+    allowed: Option<String>,
     folders: watch::Sender<Vec<PathBuf>>,
     requests: mpsc::Receiver<McpRequest>,
     events: mpsc::Sender<(String, McpEvent)>,
@@ -75,7 +83,10 @@ impl ServerTask {
             let samples = self.launch.definition.samples;
             let client_state = ClientState { folders: self.folders.subscribe(), samples };
             let opening = open(self.launch.clone(), client_state, self.events.clone());
-            let opened = self.meanwhile(opening.boxed()).await;
+            let opened = match self.check_unchanged().await {
+                Ok(()) => self.meanwhile(opening.boxed()).await,
+                Err(error) => Ok(Err(error)),
+            };
             let since = Instant::now();
             let (has_run, end) = match opened {
                 Ok(Ok(opened)) => (true, self.run_opened(opened).await),
@@ -101,6 +112,27 @@ impl ServerTask {
                 Err(End::Restart | End::Failed(_)) => failures = 0,
                 Err(End::Dropped) => return,
             }
+        }
+    }
+
+    /// A server of the project that ended may have been changed by what the model did meanwhile.
+    async fn check_unchanged(&mut self) -> Result<(), McpError> {
+        let launch = Arc::clone(&self.launch);
+        let name = launch.definition.name.clone();
+        if !launch.definition.origin.is_from_repository {
+            return Ok(());
+        }
+        let hash = tokio::task::spawn_blocking(move || {
+            launch.definition.answer_hash(launch.folders.first().map_or(Path::new(""), |it| it))
+        });
+        let hash = hash.await.ok();
+        if self.allowed.is_none() {
+            self.allowed.clone_from(&hash);
+        }
+        if hash.is_some() && hash == self.allowed {
+            Ok(())
+        } else {
+            Err(McpError::Changed { name })
         }
     }
 

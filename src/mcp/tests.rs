@@ -148,17 +148,27 @@ fn definition(transport: ServerTransport) -> ServerDefinition {
         call_timeout: Duration::from_secs(60),
         is_enabled: true,
         samples: false,
+        withheld: None,
         tools: ToolFilter::default(),
     }
 }
 
 fn start_with(definition: ServerDefinition, keys: KeyStore, play: Play) -> Client {
+    start_in("/work space".into(), definition, keys, play)
+}
+
+fn start_in(
+    workspace: PathBuf,
+    definition: ServerDefinition,
+    keys: KeyStore,
+    play: Play,
+) -> Client {
     let (sender, events) = mpsc::channel(256);
     let (ended_sender, ended) = mpsc::unbounded_channel();
     let starter = FakeStarter { play, starts: Default::default(), ended: ended_sender };
     let launch = ServerLaunch {
         definition,
-        folders: vec!["/work space".into()],
+        folders: vec![workspace],
         starter: Arc::new(starter),
         keys: Arc::new(keys),
     };

@@ -65,6 +65,22 @@ impl SubagentLine {
         phrases::COUNTS.with("n", self.steps).with("tokens", text::format_count(self.tokens))
     }
 
+    /// What it really got: `qwen3-coder, mode ask, in `/w``, and its tools if it has not all.
+    pub fn given(&self) -> LocalizedText {
+        let SubagentInfo { model, effort, mode, tools, folder, .. } = &self.info;
+        let effort = effort.map(|effort| format!(" ({})", effort.name())).unwrap_or_default();
+        let given = phrases::GIVEN
+            .with("model", format!("{model}{effort}"))
+            .with("mode", mode.label())
+            .with("folder", folder.as_str());
+        match tools {
+            Some(tools) => {
+                phrases::GIVEN_TOOLS.with("given", given).with("names", tools.join(", "))
+            }
+            None => given,
+        }
+    }
+
     pub fn text(&self) -> LocalizedText {
         phrases::ROW.with("title", self.title()).with("counts", self.counts())
     }

@@ -81,7 +81,8 @@ pub use policy::{
     ToolRestriction, Unknown, is_firm,
 };
 pub use prompt_parts::{
-    assess_hook, assess_language_server, assess_mention, assess_server, assess_template_command,
+    ServerReach, assess_hook, assess_language_server, assess_mention, assess_server,
+    assess_template_command,
 };
 pub use repository::HOOKS;
 pub use rule_ids::{RuleId, is_rule, rules as rule_ids};

@@ -59,9 +59,25 @@ const OF_ANY_FOLDER: [&str; 2] = ["program.unknown", "program.outside"];
 
 /// Judges the start of a server's program, which the user's own settings name, or which they were
 /// asked about by its whole command line. It asks whatever its tier: the caller knows the answer.
-pub fn assess_server(program: &str, args: &[String], policy_cx: PolicyContext<'_>) -> Verdict {
-    let network = policy_cx.policy.limits.network == Limit::Ask;
-    assess_service(program, args, network, policy_cx)
+pub fn assess_server(
+    program: &str,
+    args: &[String],
+    reach: &ServerReach,
+    policy_cx: PolicyContext<'_>,
+) -> Verdict {
+    let network = policy_cx.policy.limits.network == Limit::Ask && !reach.is_offline;
+    assess_service(program, args, network, reach, policy_cx)
+}
+
+/// What the program of a server gets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerReach {
+    /// It has no network, whatever the settings allow.
+    pub is_offline: bool,
+    /// Folders that are open to it, as if its arguments named them.
+    pub folders: Vec<PathBuf>,
+    /// Folders that its arguments name and that stay closed.
+    pub closed: Vec<PathBuf>,
 }
 
 /// Judges the start of a language server in a folder that the user trusts: the same, with the network
@@ -71,13 +87,14 @@ pub fn assess_language_server(
     args: &[String],
     policy_cx: PolicyContext<'_>,
 ) -> Verdict {
-    assess_service(program, args, false, policy_cx)
+    assess_service(program, args, false, &ServerReach::default(), policy_cx)
 }
 
 fn assess_service(
     program: &str,
     args: &[String],
     network: bool,
+    reach: &ServerReach,
     policy_cx: PolicyContext<'_>,
 ) -> Verdict {
     let policy = Policy {
@@ -99,7 +116,9 @@ fn assess_service(
     let requires = Requires { confirm: true, network, ..Requires::default() };
     let step = Step { id: String::new(), work: exec, requires, cwd: None };
     let (mut judged, _) = step::judge(step, policy_cx);
-    open_arguments(&mut judged, policy_cx);
+    open_arguments(&mut judged, reach, policy_cx);
+    // That of a runtime, which steps may have, is open only to a server that gets one.
+    judged.launch.needs.network &= network;
     if judged.risk.tier == Tier::L2 { Verdict::refuse(judged) } else { Verdict::ask(judged) }
 }
 
@@ -138,10 +157,14 @@ const MAX_ABOVE: usize = 4;
 
 /// Opens what the command line names outside the workspace, and the user was shown: a folder with
 /// all in it, and a file with the package that it belongs to. Private places stay closed.
-fn open_arguments(judged: &mut Judgement, policy_cx: PolicyContext<'_>) {
+fn open_arguments(judged: &mut Judgement, reach: &ServerReach, policy_cx: PolicyContext<'_>) {
     let StepAction::Exec { args, .. } = &judged.step.work else { return };
-    let named = args.iter().map(Path::new).filter(|path| path.is_absolute());
-    let named = named.chain([judged.cwd.as_path()]).map(|path| policy_cx.world.resolve(path));
+    let named = args.iter().map(Path::new).filter(|path| !reach.closed.iter().any(|it| it == path));
+    let named = named.chain(reach.folders.iter().map(PathBuf::as_path));
+    let named = named
+        .filter(|path| path.is_absolute())
+        .chain([judged.cwd.as_path()])
+        .map(|path| policy_cx.world.resolve(path));
     for path in named.filter(|path| !policy_cx.place.contains(path)) {
         let is_file = match policy_cx.world.kind(&path) {
             PathKind::File => true,

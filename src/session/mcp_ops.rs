@@ -61,6 +61,7 @@ impl McpServers {
             let server = same.map(|at| before.remove(at)).unwrap_or(SessionServer {
                 definition,
                 state: McpServerState::Off,
+                without: None,
                 running: None,
             });
             self.servers.push(server);

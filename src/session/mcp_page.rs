@@ -13,9 +13,11 @@ const MAX_NAMES: usize = 400;
 pub(super) fn rows(mcp_servers: &McpServers) -> Vec<PageRow> {
     let McpServers { servers, faults, remarks, .. } = mcp_servers;
     let mut rows = Vec::new();
-    for SessionServer { definition, state, .. } in servers {
+    for SessionServer { definition, state, without, .. } in servers {
         rows.push(PageRow::pair(definition.name.as_str(), describe(state)));
         rows.push(PageRow::pair("", definition.summary()));
+        let without = without.iter().map(|need| phrases::WITHOUT.with("need", need.describe()));
+        rows.extend(without.map(|say| PageRow::pair("", say)));
         let file = definition.origin.file.display().to_string();
         rows.push(PageRow::pair("", phrases::DEFINED_IN.with("file", file)));
         if let McpServerState::Running(facts) = state

@@ -7,12 +7,13 @@ use super::goal;
 use super::mcp_servers::{McpServerState, ServerQuestion};
 use super::state::Session;
 use avocet_core::i18n::{
-    Lang, Phrase, goal as goal_phrases, hooks as hook_phrases, mcp_pages as phrases,
+    Lang, LocalizedText, Phrase, goal as goal_phrases, hooks as hook_phrases, mcp_pages as phrases,
     safety as safety_phrases,
 };
 use avocet_core::protocol::{Ask, AskId, Decision, Event, GoalRequest, Question};
+use avocet_core::text::visible;
 use avocet_hooks::HookFile;
-use avocet_mcp::{McpQuestion, McpRequest, ServerDefinition, ServerTransport};
+use avocet_mcp::{McpQuestion, McpRequest, ServerDefinition, ServerNeed, ServerTransport};
 use avocet_safety::Limit;
 
 /// The place of the yes among the choices.
@@ -28,7 +29,12 @@ impl Session {
         let mut waits = self.servers.servers.iter();
         let waits = waits.find(|server| matches!(server.state, McpServerState::Unanswered));
         let question = match waits {
-            Some(server) => ServerQuestion::Start(server.definition.name.clone()),
+            Some(server) => {
+                let mut needs = server.definition.needs(&self.security.place.workspace);
+                let is_open = self.security.policy.limits.network == Limit::Ask;
+                needs.retain(|need| is_open || *need != ServerNeed::Network);
+                ServerQuestion::Start(server.definition.name.clone(), needs)
+            }
             None => match self.hooks.unanswered(self.security.place.trusted) {
                 Some(file) => ServerQuestion::Hooks(file.hash.clone()),
                 None => return self.ask_for_server().await,
@@ -46,10 +52,9 @@ impl Session {
         while let Some(waits) = self.servers.waiting.pop_front() {
             let lang = self.info.lang;
             let question = match &waits {
-                ServerQuestion::Start(name) => {
+                ServerQuestion::Start(name, needs) => {
                     let server = self.servers.find(name);
-                    let network = self.security.policy.limits.network;
-                    server.map(|server| start_question(&server.definition, network, lang))
+                    server.map(|server| start_question(&server.definition, needs, lang))
                 }
                 ServerQuestion::Asked(name, question) => Some(asked_question(name, question, lang)),
                 ServerQuestion::Hooks(hash) => {
@@ -83,9 +88,11 @@ impl Session {
         };
         self.outbox.send(Event::QuestionClosed { ask }).await;
         match question {
-            ServerQuestion::Start(name) => {
+            ServerQuestion::Start(name, needs) => {
                 let place = &self.security.place;
-                let notice = self.servers.start_as_decided(&name, yes_or_no(decision), place);
+                let without = withheld(needs, decision);
+                let answer = without.as_ref().map_or_else(|| yes_or_no(decision), |_| Some(true));
+                let notice = self.servers.start_as_decided(&name, answer, without, place);
                 self.follow(notice).await;
             }
             ServerQuestion::Asked(name, question) => {
@@ -119,6 +126,13 @@ fn server_answer(question: McpQuestion, decision: &Decision) -> McpRequest {
         _ => None,
     };
     McpRequest::Answer { question: question.id, values }
+}
+
+/// The need of a server that an answer names: they are the choices between the yes and the no.
+fn withheld(mut needs: Vec<ServerNeed>, decision: &Decision) -> Option<ServerNeed> {
+    let Decision::Choose { index } = decision else { return None };
+    let at = index.checked_sub(YES + 1).filter(|at| *at < needs.len())?;
+    Some(needs.swap_remove(at))
 }
 
 /// `None`: it is put off.
@@ -155,32 +169,44 @@ fn asked_question(name: &str, question: &McpQuestion, lang: Lang) -> Question {
 
 /// A question with a yes and a no, which counts where no user can answer.
 fn choice(text: String, choices: [Phrase; 2], lang: Lang) -> Question {
-    let choices = choices.map(|choice| choice.text(lang).to_owned()).to_vec();
+    choice_of(text, choices.map(|choice| choice.text(lang).to_owned()).to_vec())
+}
+
+/// The last choice is the no.
+fn choice_of(text: String, choices: Vec<String>) -> Question {
     let fallback = Some(choices.len() - 1);
     Question::Choice { step: String::new(), script: None, text, choices, free: false, fallback }
 }
 
-fn start_question(definition: &ServerDefinition, network: Limit, lang: Lang) -> Question {
-    let names = definition.variable_names();
-    let names = (!names.is_empty()).then(|| phrases::ASK_VARIABLES.with("names", names.join(", ")));
-    let variables = names.map_or_else(String::new, |names| names.text(lang));
-    let phrase = match definition.transport {
-        ServerTransport::Stdio(_) => phrases::ASK,
-        ServerTransport::Http(_) | ServerTransport::Sse(_) => phrases::ASK_REMOTE,
+fn start_question(definition: &ServerDefinition, needs: &[ServerNeed], lang: Lang) -> Question {
+    let named = |phrase: Phrase, names: Vec<String>| {
+        let said = (!names.is_empty()).then(|| phrase.with("names", names.join(", ")).text(lang));
+        said.unwrap_or_default()
     };
+    let stdio = match &definition.transport {
+        ServerTransport::Stdio(server) => Some(server),
+        ServerTransport::Http(_) | ServerTransport::Sse(_) => None,
+    };
+    let phrase = stdio.map_or(phrases::ASK_REMOTE, |_| phrases::ASK);
+    let folders = stdio.into_iter().flat_map(|server| &server.reach.folders);
+    let folders = folders.map(|path| visible(&path.to_string_lossy())).collect();
     let file = definition.origin.file.file_name().unwrap_or_default();
     let text = phrase
         .with("file", file.to_string_lossy().into_owned())
         .with("name", definition.name.as_str())
         .with("command", definition.summary())
-        .with("variables", variables)
+        .with("variables", named(phrases::ASK_VARIABLES, definition.variable_names()))
+        .with("folders", named(phrases::ASK_FOLDERS, folders))
         .with(
             "network",
-            if network == Limit::Ask {
+            if needs.contains(&ServerNeed::Network) {
                 safety_phrases::SANDBOX_NETWORK_OPEN
             } else {
                 safety_phrases::SANDBOX_NETWORK_CLOSED
             },
         );
-    choice(text.text(lang), [phrases::ASK_YES, phrases::ASK_NO], lang)
+    let less = needs.iter().map(|need| phrases::ASK_WITHOUT.with("need", need.describe()));
+    let yes = std::iter::once(phrases::ASK_YES.into());
+    let all = yes.chain(less).chain([phrases::ASK_NO.into()]);
+    choice_of(text.text(lang), all.map(|choice: LocalizedText| choice.text(lang)).collect())
 }

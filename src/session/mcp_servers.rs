@@ -20,8 +20,8 @@ use avocet_core::protocol::{
 };
 use avocet_mcp::{
     DefinitionDiagnostic, McpCallId, McpError, McpEvent, McpQuestion, McpReply, McpRequest,
-    McpServer, McpServerFacts, ServerDefinition, ServerDefinitions, ServerLaunch, ServerOffers,
-    ServerStarter, ToolCatalog, start_server,
+    McpServer, McpServerFacts, ServerDefinition, ServerDefinitions, ServerLaunch, ServerNeed,
+    ServerOffers, ServerStarter, ToolCatalog, start_server,
 };
 use avocet_safety::Workspace;
 
@@ -110,8 +110,8 @@ pub(super) struct PendingCall {
 
 /// A question to the user.
 pub(super) enum ServerQuestion {
-    /// May this server of the project start?
-    Start(String),
+    /// May this server of the project start, and with all of this?
+    Start(String, Vec<ServerNeed>),
     /// A server asks something itself.
     Asked(String, McpQuestion),
     /// May the hooks of a file of the project run? By its hash.
@@ -137,6 +137,8 @@ pub struct OutgoingMcpRequest {
 pub(super) struct SessionServer {
     pub definition: ServerDefinition,
     pub state: McpServerState,
+    /// What the user withholds from it.
+    pub without: Option<ServerNeed>,
     pub(super) running: Option<McpServer>,
 }
 
@@ -158,6 +160,12 @@ pub(super) enum McpServerState {
 }
 
 impl SessionServer {
+    /// What starts: all of the definition, or what the user gives it.
+    fn as_allowed(&self) -> ServerDefinition {
+        let definition = self.definition.clone();
+        self.without.iter().fold(definition, ServerDefinition::without)
+    }
+
     /// Why it could not be started at all.
     pub(super) fn fault(&self) -> Option<Notice> {
         let McpServerState::Failed { error, .. } = &self.state else { return None };
@@ -240,13 +248,15 @@ impl McpServers {
         &mut self,
         name: &str,
         is_allowed: Option<bool>,
+        need: Option<ServerNeed>,
         workspace: &Workspace,
     ) -> Option<Notice> {
         let at = self.servers.iter().position(|server| server.definition.name == name)?;
         let access = self.access.as_mut()?;
         let server = &mut self.servers[at];
         server.state = McpServerState::Declined;
-        let saved = access.save_answer(&server.definition, is_allowed?);
+        server.without = need;
+        let saved = access.save_answer(&server.as_allowed(), is_allowed?);
         self.start(at, workspace);
         saved.err().map(|why| Notice::warning(phrases::NOT_SAVED.with("why", why)))
     }
@@ -263,7 +273,10 @@ impl McpServers {
     pub(super) fn start(&mut self, at: usize, workspace: &Workspace) {
         let (Some(access), Some(server)) = (&self.access, self.servers.get_mut(at)) else { return };
         let answer = if server.definition.origin.is_from_repository {
-            access.answer(&server.definition)
+            let answered = |definition: &ServerDefinition| access.answer(definition);
+            let (answer, without) = server.definition.answered(&workspace.workspace, answered);
+            server.without = without;
+            answer
         } else {
             Some(true)
         };
@@ -274,7 +287,7 @@ impl McpServers {
             None => server.state = McpServerState::Unanswered,
             Some(false) => server.state = McpServerState::Declined,
             Some(true) => {
-                let expanded = server.definition.clone().expand(&|name| access.variable(name));
+                let expanded = server.as_allowed().expand(&|name| access.variable(name));
                 let definition = match expanded {
                     Ok(definition) => definition,
                     Err(error) => {

@@ -45,8 +45,7 @@ pub(super) async fn run(scope: &mut TurnScope, step: ClearedStep) -> Observation
 }
 
 async fn results_of(scope: &mut TurnScope, task: &QueryTask) -> Result<String, LocalizedText> {
-    let spent = scope.shared.spending.total().since(scope.account.before);
-    if let Some(why) = scope.context.budget.stop_reason(spent) {
+    if let Some(why) = scope.limit_reached() {
         return Err(why);
     }
     let query = scope.context.redactor.mask(&task.query).into_owned();

@@ -104,7 +104,7 @@ impl TurnScope {
             store: ScriptStore::new(self.context.scripts.store.clone()),
             grant: ScriptGrant {
                 environment: self.context.scripts.places.environment.clone(),
-                budget: self.context.budget,
+                budget: self.budget(),
                 is_sealed: false,
             },
             hooks: ScriptHooks { runner: self.hooks.clone(), turn: self.context.cancel.clone() },

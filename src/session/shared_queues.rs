@@ -19,17 +19,41 @@ const BACKGROUND: usize = 20;
 /// subagents that still run.
 #[derive(Clone, Debug, Default)]
 pub struct Spending {
+    total: UsageCounter,
+    lifted: UsageCounter,
+}
+
+#[derive(Clone, Debug, Default)]
+struct UsageCounter {
     tokens: Arc<AtomicU64>,
     micros: Arc<AtomicU64>,
 }
 
 impl Spending {
     pub fn add(&self, usage: Usage) {
-        self.tokens.fetch_add(usage.total_tokens(), Ordering::Relaxed);
-        self.micros.fetch_add(usage.cost.0, Ordering::Relaxed);
+        self.total.tokens.fetch_add(usage.total_tokens(), Ordering::Relaxed);
+        self.total.micros.fetch_add(usage.cost.0, Ordering::Relaxed);
     }
 
     pub fn total(&self) -> Usage {
+        self.total.usage()
+    }
+
+    /// The user lets a turn go on beyond what it may spend: that counts for all that it began.
+    pub fn lift(&self) {
+        let usage = self.total();
+        self.lifted.tokens.store(usage.total_tokens(), Ordering::Relaxed);
+        self.lifted.micros.store(usage.cost.0, Ordering::Relaxed);
+    }
+
+    /// What was used by the time of the last such answer.
+    pub fn lifted(&self) -> Usage {
+        self.lifted.usage()
+    }
+}
+
+impl UsageCounter {
+    fn usage(&self) -> Usage {
         let cost = Money(self.micros.load(Ordering::Relaxed));
         Usage { cost, ..Usage::counted(self.tokens.load(Ordering::Relaxed), 0) }
     }

@@ -319,7 +319,7 @@ fn context_of(
     context.system.tools = context.tools.clone();
     context.responder.cache_key = context.responder.cache_key.map(|key| format!("{key}-{agent}"));
     let spent = scope.shared.spending.total().since(scope.account.before);
-    context.budget = context.budget.after(spent);
+    context.budget = scope.budget().after(spent);
     context.cancel = cancel;
     context.responder.fit_to_model();
     Ok(context)

@@ -13,7 +13,10 @@ use super::turn_conversation::TurnConversation;
 use super::turn_events::TurnEvents;
 use super::turn_messages::{FinishedTurn, TurnInbox, TurnMessage};
 use super::turn_parts::TurnParts;
+use crate::agent::turn::continues;
 use crate::context::history::TurnRecord;
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
     Ask, AskId, Decision, Event, Question, StepQuestion, SubmitId, TrustOffer, TurnOrigin,
     TurnOutcome, Usage,
@@ -95,6 +98,10 @@ impl TurnScope {
     pub async fn ask(&mut self, mut question: Question) -> Option<Decision> {
         let offers_trust = self.complete_trust_offer(&mut question);
         let _asking = self.shared.wait_to_ask(&self.context.cancel).await?;
+        let is_about_spending = is_about_spending(&question);
+        if is_about_spending && self.lifted().is_some() && self.limit_reached().is_none() {
+            return Some(Decision::Approve);
+        }
         let ask = self.shared.next_ask_id();
         let asked = Box::new(Ask { id: ask, question });
         self.events.notify(TurnMessage::QuestionOpened(asked.clone()));
@@ -103,6 +110,9 @@ impl TurnScope {
         let opened = Instant::now();
         let decision = self.decision(ask).await;
         self.clock.add_wait(opened, Instant::now());
+        if is_about_spending && decision.as_ref().is_some_and(continues) {
+            self.shared.spending.lift();
+        }
         if offers_trust && decision == Some(Decision::Trust) {
             // The next steps are judged as in a trusted folder; the session saves the answer.
             self.judge.set_trusted();
@@ -110,6 +120,25 @@ impl TurnScope {
         }
         self.events.emit(Event::QuestionClosed { ask }).await;
         decision
+    }
+
+    /// What was used since the turn began when the user let it, or an agent, go on beyond a limit.
+    fn lifted(&self) -> Option<Usage> {
+        let usage = self.shared.spending.lifted().since(self.account.before);
+        (usage != Usage::default()).then_some(usage)
+    }
+
+    /// What may be spent, with what the user allowed since the turn began.
+    pub(super) fn budget(&self) -> Budget {
+        let mut budget = self.context.budget;
+        self.lifted().into_iter().for_each(|usage| budget.extend(usage));
+        budget
+    }
+
+    /// The reason to send no other request; `None`: there is none.
+    pub(super) fn limit_reached(&self) -> Option<LocalizedText> {
+        let spent = self.shared.spending.total().since(self.account.before);
+        self.budget().stop_reason(spent)
     }
 
     pub(super) async fn decision(&mut self, ask: AskId) -> Option<Decision> {
@@ -163,4 +192,9 @@ impl TurnScope {
         self.events
             .notify(TurnMessage::SkillEntered { name: name.to_owned(), text: text.to_owned() });
     }
+}
+
+/// True if a turn pauses because of what was spent.
+fn is_about_spending(question: &Question) -> bool {
+    matches!(question, Question::Pause { why } if why.value("key").is_some())
 }

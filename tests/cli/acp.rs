@@ -355,6 +355,27 @@ fn a_mode_is_set_shown_and_counts() {
 }
 
 #[test]
+fn a_plan_of_the_model_is_shown_as_one() {
+    let bench = TestDir::new();
+    let steps =
+        json!([{ "text": "Look", "status": "done" }, { "text": "Mend", "status": "doing" }]);
+    let commands = json!([{ "tool": "plan", "input": { "steps": steps } }]);
+    let plan = json!({ "type": "cmd", "message": "A plan.", "data": { "commands": commands } });
+    let mut client = AcpClient::scripted(&bench, &[&plan.to_string(), DONE]);
+    let session = client.open(&bench);
+    assert_eq!(client.prompt(&session, "plan it"), "end_turn");
+    let entries = client.wait_for_update("plan")["entries"].clone();
+    assert_eq!(
+        (&entries[0]["content"], &entries[0]["status"]),
+        (&json!("Look"), &json!("completed"))
+    );
+    assert_eq!(
+        (&entries[1]["content"], &entries[1]["status"]),
+        (&json!("Mend"), &json!("in_progress"))
+    );
+}
+
+#[test]
 fn slash_commands_work_as_prompts() {
     let bench = TestDir::new();
     fs::create_dir_all(bench.path("avocet/commands")).unwrap();

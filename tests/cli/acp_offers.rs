@@ -139,6 +139,22 @@ fn an_edit_is_judged_and_made_in_the_editor() {
     assert_eq!(kept, "saved\n", "the editor writes it");
 }
 
+/// As CodeCompanion in Neovim does with a file that is open.
+#[test]
+fn an_editor_that_adds_an_empty_line_is_sent_the_text_without_it() {
+    let bench = with_file();
+    let file = bench.work().join("a.txt");
+    let (mut client, prompt) = approved_edit(&bench);
+    for content in ["changed\n", "changed"] {
+        let request = serve(&mut client, "typed\n", is_write);
+        assert_eq!(request["params"]["content"], content);
+        fs::write(&file, format!("{content}\n")).unwrap();
+        reply(&mut client, &request, &Value::Null);
+    }
+    assert_eq!(client.ended(prompt), "end_turn");
+    assert_eq!(fs::read_to_string(file).unwrap(), "changed\n");
+}
+
 #[test]
 fn a_write_that_the_editor_refuses_fails_and_leaves_the_file() {
     let bench = with_file();

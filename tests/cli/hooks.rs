@@ -237,6 +237,21 @@ fn the_start_and_the_end_of_a_session_run_hooks() {
 }
 
 #[test]
+fn the_end_of_an_agent_runs_its_hooks_and_the_end_of_the_turn_its_own() {
+    let bench = with_hooks(&[
+        ("SubagentStop", "", "cat > agent.json"),
+        ("Stop", "", "cat >> turn.json; echo >> turn.json"),
+    ]);
+    let task = json!({ "description": "Look", "prompt": "Look.", "agent": "explore" });
+    let server = Server::start(vec![call("task", &task), says("Nothing."), says("Done.")]);
+    let done = ask(&bench, &server, &["-p", "go"]);
+    assert!(done.status.success(), "{}", shown(&done));
+    assert_eq!(read_json(&bench, "agent.json")["hook_event_name"], "SubagentStop");
+    let turn = read(&bench, "turn.json");
+    assert_eq!(turn.matches("hook_event_name").count(), 1, "{turn}");
+}
+
+#[test]
 fn a_question_asks_hooks_first() {
     let allow = json!({ "hookSpecificOutput": { "decision": { "behavior": "allow" } } });
     let bench = with_hooks(&[("PermissionRequest", "Bash", &format!("echo '{allow}'"))]);

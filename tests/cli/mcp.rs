@@ -7,7 +7,7 @@ use std::process::Output;
 use serde_json::{Value, json};
 
 use crate::support::bench::TestDir;
-use crate::support::server::{Reply, Server, delta, event, finish};
+use crate::support::server::{ReceivedRequest, Reply, Server, delta, event, finish};
 
 use super::native_tools::{ask, says, text};
 
@@ -44,6 +44,24 @@ pub(super) fn program(bench: &TestDir, name: &str, text: &str) -> String {
     fs::write(&path, text).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     path.display().to_string()
+}
+
+/// The same with so many tools that they are not described one by one.
+fn with_many_tools() -> TestDir {
+    let row = r#"{"name":"say","description""#;
+    let more: String = (0..40)
+        .map(|n| {
+            let about = format!("Number {n} of those that are only there. {}", "More. ".repeat(20));
+            let tool = json!({ "name": format!("other_{n}"), "description": about,
+                "inputSchema": { "type": "object" } });
+            format!("{tool},")
+        })
+        .collect();
+    let bench = TestDir::new();
+    let echo = program(&bench, "many.sh", &ECHO.replace(row, &format!("{more}{row}")));
+    let added = run(&bench, &["mcp", "add", "echo", "--", &echo]);
+    assert!(added.status.success(), "{}", text(&added.stderr));
+    bench
 }
 
 fn run(bench: &TestDir, args: &[&str]) -> Output {
@@ -108,6 +126,29 @@ fn the_tools_of_servers_come_after_ours() {
     assert_eq!((&say["name"], &say["description"]), (&json!("mcp__echo__say"), &json!("Says it.")));
     assert_eq!(say["parameters"]["properties"]["what"]["type"], "string");
     assert_eq!(resources["function"]["name"], "mcp__echo__resources");
+}
+
+#[test]
+fn many_tools_are_offered_by_their_names_and_looked_up_and_requests_begin_alike() {
+    let bench = with_many_tools();
+    let find = call("mcp_find", &json!({ "query": "says" }));
+    let tool = json!({ "tool": "mcp.echo.say", "input": { "what": "hello" } });
+    let server = Server::start(vec![find, call("mcp_call", &tool), says("Done.")]);
+    let done = ask(&bench, &server, &["--allow", "mcp.echo.say", "-p", "say hello"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let [first, second, third] = &server.requests()[..] else { panic!("three requests") };
+    let tools = first.json()["tools"].clone();
+    let [.., find, call] = &tools.as_array().unwrap()[..] else { panic!("{tools}") };
+    assert_eq!(find["function"]["name"], "mcp_find");
+    assert_eq!(call["function"]["name"], "mcp_call");
+    let names = find["function"]["description"].as_str().unwrap();
+    assert!(names.contains("mcp__echo__other_0") && names.len() < 2_200, "{names}");
+    for later in [second, third] {
+        assert_eq!(later.json()["tools"], tools);
+    }
+    let of = |request: &ReceivedRequest| request.json()["messages"].to_string();
+    assert!(of(second).contains("Says it.") && !of(second).contains("Number 7"), "{}", of(second));
+    assert!(of(third).contains("hello red in work"), "{}", of(third));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use avocet::protocol::{
     Decision, Event, ExtensionOp, McpAction, Observation, Op, Outcome, Question, QuestionOp,
     TypedArgument,
 };
-use avocet::safety::PolicyRule;
+use avocet::safety::{PolicyRule, ServerReach};
 use avocet::session::SessionConfig;
 use avocet::session::mcp_servers::McpAccess;
 use futures_util::FutureExt;
@@ -29,6 +29,8 @@ use crate::support::talk::{self, DONE, SessionClient, tool};
 #[derive(Clone, Default)]
 struct Played {
     started: Arc<Mutex<Vec<String>>>,
+    /// What they may reach.
+    reach: Arc<Mutex<Vec<ServerReach>>>,
     answers: Arc<Mutex<Vec<(String, bool)>>>,
     definitions: Vec<ServerDefinition>,
     has_user: bool,
@@ -41,6 +43,7 @@ struct Played {
 impl ServerStarter for Played {
     fn start(&self, server: StdioServer) -> BoxFuture<'_, Result<ServerPipes, LocalizedText>> {
         self.started.lock().unwrap().push(server.command);
+        self.reach.lock().unwrap().push(server.reach);
         let (input, theirs) = duplex(1 << 16);
         let (mut out, output) = duplex(1 << 16);
         let (_, errors) = duplex(64);
@@ -174,6 +177,7 @@ fn definition(name: &str, is_from_repository: bool) -> ServerDefinition {
         call_timeout: Duration::from_secs(60),
         is_enabled: true,
         samples: false,
+        withheld: None,
         tools: ToolFilter::default(),
     }
 }
@@ -248,13 +252,44 @@ async fn a_server_of_the_project_is_asked_about_once_and_a_message_waits_for_tha
 }
 
 #[tokio::test]
+async fn one_need_of_a_server_of_the_project_can_be_withheld_and_that_is_remembered() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut theirs = definition("theirs", true);
+    if let ServerTransport::Stdio(server) = &mut theirs.transport {
+        server.env.insert("TOKEN".into(), "x".into());
+    }
+    let servers = Played { definitions: vec![theirs], has_user: true, ..Played::default() };
+    let mut client = SessionClient::start(parts(folder.path(), &[], &servers));
+    let (ask, question) = client.next_question().await;
+    let Question::Choice { choices, fallback, .. } = question else { panic!("{question:?}") };
+    let [yes, network, variable, no] = &choices[..] else { panic!("{choices:?}") };
+    assert_eq!(yes, "Start it");
+    assert_eq!(network, "Start it without the network");
+    assert_eq!(variable, "Start it without the variable `TOKEN`");
+    assert_eq!((no.as_str(), fallback), ("Don't start it", Some(3)));
+    let decision = Decision::Choose { index: 1 };
+    client.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
+    client.facts(|info| info.tools.iter().any(|tool| tool.name == "mcp.call")).await;
+    client.close().await;
+    // The next session does not ask, and the page says what it has not.
+    let mut client = SessionClient::start(parts(folder.path(), &[], &servers));
+    client.facts(|info| info.tools.iter().any(|tool| tool.name == "mcp.call")).await;
+    client.send(Op::Extension(ExtensionOp::Mcp { action: McpAction::Show })).await;
+    let page = client.page().await.join("\n");
+    assert!(page.contains("without the network"), "{page}");
+    client.close().await;
+    let reach = servers.reach.lock().unwrap();
+    assert_eq!(reach.iter().map(|reach| reach.is_offline).collect::<Vec<_>>(), [true, true]);
+}
+
+#[tokio::test]
 async fn a_server_that_the_user_declined_does_not_start() {
     let folder = crate::support::temp_dir();
     let definitions = vec![definition("theirs", true)];
     let servers = Played { definitions, has_user: true, ..Played::default() };
     let mut client = SessionClient::start(parts(folder.path(), &[], &servers));
     let (ask, _) = client.next_question().await;
-    let decision = Decision::Choose { index: 1 };
+    let decision = Decision::Choose { index: 2 };
     client.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
     client.send(Op::Extension(ExtensionOp::Mcp { action: McpAction::Show })).await;
     let page = client.page().await.join("\n");

@@ -373,6 +373,40 @@ async fn agents_that_run_at_the_same_time_count_to_one_limit() {
     talk.client.close().await;
 }
 
+#[tokio::test]
+async fn a_limit_that_the_user_lifts_is_lifted_for_all_agents_of_the_turn() {
+    let used = |reply: &str| format!("#! {{\"usage\":[30,30]}}\n{reply}");
+    let list = used(&cmd("ls", &[]));
+    let tasks = used(&two_tasks());
+    // Two agents at once reach it, a third one begins after that.
+    let little = |reply: &str| format!("#! {{\"usage\":[1,1]}}\n{reply}");
+    let done = little(DONE);
+    let later = little(&task("general", "Look."));
+    let replies = [&*tasks, &list, &list, &done, &done, &later, &done, &done];
+    let mut talk = start(&replies, |parts| {
+        parts.info.spend_limits.session.tokens = Some(150);
+    });
+    talk.client.submit("look").await;
+    let mut asked = 0;
+    loop {
+        let next = talk.client.next(|event| match event {
+            Event::Asked(ask) => Some(Some((ask.id, ask.question))),
+            Event::TurnEnded { ending, .. } => {
+                assert_eq!(ending, TurnOutcome::Done);
+                Some(None)
+            }
+            _ => None,
+        });
+        let Some((ask, question)) = next.await else { break };
+        assert!(matches!(question, Question::Pause { .. }), "{question:?}");
+        asked += 1;
+        let decision = Decision::Approve;
+        talk.client.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
+    }
+    assert_eq!(asked, 1);
+    talk.client.close().await;
+}
+
 /// Answers the session and its agents from lists of their own, and keeps what it was sent. An agent
 /// is answered once the test lets it end.
 #[derive(Clone, Default)]

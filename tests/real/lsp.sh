@@ -4,6 +4,8 @@
 # Run by hand:
 #
 #   tests/real/lsp.sh        AVOCET=target/debug/avocet  REAL=~/real
+#
+# RUST_ANALYZER='["FILE", "ARGUMENT"]' is a rust-analyzer that is not installed in a folder of PATH.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,15 +26,16 @@ fi
 root=$(mktemp -d)
 trap '[ -n "${KEEP:-}" ] || rm -rf "$root"' EXIT; [ -z "${KEEP:-}" ] || echo "$root"
 mkdir -p "$root/avocet"
+# The server for Python, and its folder.
+settings() {
 cat > "$root/avocet/config.toml" <<END
 [lsp.typescript-language-server]
 command = ["$npm/node_modules/.bin/typescript-language-server", "--stdio"]
-[lsp.pyright]
-command = ["$npm/node_modules/.bin/pyright-langserver", "--stdio"]
-languages = { pyi = "python" }
-[lsp.basedpyright]
-command = ["$python/bin/basedpyright-langserver", "--stdio"]
+[lsp.$1]
+command = ["$2/$1-langserver", "--stdio"]
 END
+[ -z "${RUST_ANALYZER:-}" ] || printf '[lsp.rust-analyzer]\ncommand = %s\n' "$RUST_ANALYZER" >> "$root/avocet/config.toml"
+}
 
 # name, file, the text before, what is replaced by what
 try() {
@@ -64,12 +67,15 @@ for line in open(events):
 END
 }
 
-try python a.py 'def f(a: int) -> int:\n    return a\n' 'return a' 'return b'
+settings pyright "$npm/node_modules/.bin"
+try pyright a.py 'def f(a: int) -> int:\n    return a\n' 'return a' 'return b'
+settings basedpyright "$python/bin"
+try basedpyright a.py 'def f(a: int) -> int:\n    return a\n' 'return a' 'return b'
 try typescript a.ts 'export function f(a: number): number {\n  return a;\n}\n' 'return a' 'return String(a)' package.json '{}\n'
 if command -v clangd > /dev/null; then
     try clangd a.c 'int f(int a) {\n  return a;\n}\n' 'return a' 'return b'
 fi
-if rust-analyzer --version > /dev/null 2>&1; then
+if [ -n "${RUST_ANALYZER:-}" ] || rust-analyzer --version > /dev/null 2>&1; then
     try rust src/lib.rs 'pub fn f(a: u8) -> u8 {\n    a\n}\n' '    a' '    b' Cargo.toml '[package]\nname = "a"\nversion = "0.1.0"\nedition = "2021"\n'
 fi
 if command -v gopls > /dev/null; then

@@ -24,6 +24,8 @@ words! { "agents":
     TITLE_OF_ONE: "{name}: {doing}", "{name}：{doing}";
     COUNTS: "{n} {n:step|steps}, {tokens} tokens", "{n} 步，{tokens} token";
     STARTED: "Agent {n}: `{name}` ({model}) begins: {about}", "智能体 {n}：`{name}`（{model}）开始：{about}";
+    GIVEN: "{model}, mode {mode}, in `{folder}`", "{model}，模式 {mode}，位于 `{folder}`";
+    GIVEN_TOOLS: "{given}, with {names}", "{given}，工具：{names}";
     ENDED: "The agent `{name}` ended: {counts}.", "智能体 `{name}` 已结束：{counts}。";
     WITH_RESULT: "{ended} {result}", "{ended} {result}";
     MORE_STEPS: "{name}: further steps are not listed.", "{name}：不再逐一列出之后的步骤。";

@@ -22,6 +22,7 @@ words! { "mcp":
     REFUSED: "It refused: {why}", "它拒绝了：{why}";
     LOGIN_NEEDED: "It wants you to log in: `avocet mcp login`.", "它要求登录：请运行 `avocet mcp login`。";
     LOGIN_FAILED: "Logging in failed: {why}.", "登录失败：{why}。";
+    CHANGED: "A file of the project that it starts from has changed since you allowed it, so it was not started again. `/mcp restart {name}` asks you.", "你允许之后，它启动所用的项目文件已改变，因此没有再次启动。`/mcp restart {name}` 会重新询问。";
     NOT_RUNNING: "It is not running.", "它没有运行。";
     CANCELLED: "Cancelled.", "已取消。";
 
@@ -30,6 +31,7 @@ words! { "mcp":
     FILE_NOT_USED: "The MCP servers in {file} are not used: {why}.", "{file} 中的 MCP 服务器未被使用：{why}。";
     BAD_SYNTAX: "the file cannot be read as it is written ({why})", "文件的写法有误（{why}）";
     TOO_LARGE: "the file is larger than {limit}", "文件大于 {limit}";
+    TOO_LONG: "its command line and its variables take more than {limit} bytes, too many to be read in a question", "其命令行和变量超过 {limit} 字节，太长，无法在提问中看清";
     BAD_NAME: "a name has 1 to {limit} visible characters", "名称应为 1 到 {limit} 个可见字符";
     SHADOWED: "{file} defines another server of that name", "{file} 定义了另一个同名的服务器";
     REPEATED: "{file} defines the same server", "{file} 定义了同一个服务器";

@@ -31,10 +31,16 @@ words! { "mcp_pages":
     NOT_ASKED: "The MCP servers of this project were not started: {names}.", "未启动该项目的 MCP 服务器：{names}。";
     NOT_ASKED_HINT: "Start `avocet` in this folder to be asked about them once.", "在此目录运行 `avocet`，会询问一次是否启动。";
     NOT_SAVED: "The answer was not saved: {why}", "未能保存你的回答：{why}";
-    ASK: "`{file}` of this project names the MCP server `{name}`: `{command}`{variables}. It runs in the sandbox, where it writes only in this folder and in those that the line names; the network is {network}. Start it, now and in later sessions?", "该项目的 `{file}` 指定了 MCP 服务器 `{name}`：`{command}`{variables}。它在沙箱中运行，只能写入此目录和命令行中写明的目录，网络{network}。现在及以后的会话中都启动它吗？";
+    ASK: "`{file}` of this project names the MCP server `{name}`: `{command}`{variables}{folders}. It runs in the sandbox, where it writes only in this folder and in those named here; the network is {network}. Start it, now and in later sessions?", "该项目的 `{file}` 指定了 MCP 服务器 `{name}`：`{command}`{variables}{folders}。它在沙箱中运行，只能写入此目录和这里写明的目录，网络{network}。现在及以后的会话中都启动它吗？";
     ASK_REMOTE: "`{file}` of this project names the MCP server `{name}`: `{command}`{variables}. It gets what the model sends to its tools. Connect to it, now and in later sessions?", "该项目的 `{file}` 指定了 MCP 服务器 `{name}`：`{command}`{variables}。模型发给其工具的内容都会传给它。现在及以后的会话中都连接它吗？";
     ASK_VARIABLES: ", with the variables {names}", "，变量为 {names}";
+    ASK_FOLDERS: ", with the folders {names}", "，目录为 {names}";
     ASK_YES: "Start it", "启动";
+    ASK_WITHOUT: "Start it without {need}", "启动，但不给它{need}";
+    NEED_NETWORK: "the network", "网络";
+    NEED_FOLDER: "the folder `{folder}`", "目录 `{folder}`";
+    NEED_VARIABLE: "the variable `{name}`", "变量 `{name}`";
+    WITHOUT: "without {need}, as you answered", "按你的回答，不给它{need}";
     ASK_NO: "Don't start it", "不启动";
     NOT_SAMPLED: "The model did not answer the MCP server `{name}`: {why}", "模型没有回答 MCP 服务器 `{name}`：{why}";
     SAMPLED: "The MCP server `{name}` asked the model: {input} tokens sent, {output} received.", "MCP 服务器 `{name}` 向模型提问：发送 {input} 词元，收到 {output} 词元。";

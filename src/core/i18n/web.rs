@@ -40,6 +40,7 @@ words! { "web":
     DOCTOR_SEARCH: "web search", "网页搜索";
     DOCTOR_NO_SEARCH: "no service; `[web] search` names one", "未设置服务；可用 `[web] search` 指定";
     DOCTOR_SEARCH_BY_PROVIDER: "by the server of the model: Anthropic, OpenAI (`openai-responses`) or Gemini", "由模型的服务器搜索：Anthropic、OpenAI（`openai-responses`）或 Gemini";
+    DOCTOR_SEARCH_NEEDS_NO_KEY: "by the server of the model, with the key of the model: `search_key_env` and `search_url` are not used", "由模型的服务器搜索，用模型的密钥；不会使用 `search_key_env` 和 `search_url`";
     DOCTOR_SEARCH_AT: "{service} at {host}", "{service}，位于 {host}";
     STATUS: "The server answered with the status {status}.", "服务器返回状态 {status}。";
 }

@@ -30,7 +30,7 @@ fn stdio(command: &str, args: &[&str], env: &[(&str, &str)]) -> ServerTransport 
         command: command.to_owned(),
         args: args.iter().map(|arg| (*arg).to_owned()).collect(),
         env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        cwd: None,
+        ..StdioServer::default()
     })
 }
 
@@ -146,6 +146,7 @@ fn what_cannot_be_used_is_named_and_costs_nothing_else() {
         "args": {"command": "x", "args": "one"}, "flag": {"command": "x", "disabled": "yes"},
         "helper": {"type": "http", "url": "https://x", "headersHelper": "x"},
         "a\u{1b}[2J": {"command": "x"}, "": {"command": "x"},
+        "long": {"command": "x", "args": ["y".repeat(5000)]},
     }});
     write(work, ".mcp.json", &servers.to_string());
     let found = read(home, work);
@@ -153,7 +154,7 @@ fn what_cannot_be_used_is_named_and_costs_nothing_else() {
     assert_eq!(names, ["ok"]);
     let told: Vec<String> =
         found.diagnostics.iter().map(|diagnostic| diagnostic.localized().to_string()).collect();
-    assert_eq!(told.len(), 12, "{told:#?}");
+    assert_eq!(told.len(), 13, "{told:#?}");
     assert!(told.iter().all(|line| !line.contains(char::is_control) && !line.contains("sk\"")));
 }
 

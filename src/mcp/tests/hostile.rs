@@ -111,6 +111,32 @@ async fn a_server_that_dies_in_a_call_is_told_with_its_last_line_and_started_aga
 }
 
 #[tokio::test]
+async fn a_server_of_the_project_whose_script_has_changed_is_not_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("server.js");
+    std::fs::write(&script, "one").unwrap();
+    let args = vec!["server.js".to_owned()];
+    let mut definition = definition(ServerTransport::Stdio(StdioServer { args, ..fake() }));
+    definition.origin.is_from_repository = true;
+    let play: Play = Arc::new(|mut server: FakeServer| {
+        async move {
+            server.call().await;
+        }
+        .boxed()
+    });
+    let mut client = start_in(folder.path().to_owned(), definition, no_keys(), play);
+    for content in ["one", "two"] {
+        client.started().await;
+        std::fs::write(&script, content).unwrap();
+        client.call(1);
+        assert!(matches!(client.answered().await, (1, Err(McpError::Ended { .. }))));
+        assert!(matches!(client.next().await, McpEvent::Failed { retry_after: Some(_), .. }));
+    }
+    let error = McpError::Changed { name: "fake".to_owned() };
+    assert_eq!(client.next().await, McpEvent::Failed { error, retry_after: None });
+}
+
+#[tokio::test]
 async fn a_flood_ends_the_server_and_nothing_else() {
     let mut client = start(|mut server| async move {
         server.call().await;

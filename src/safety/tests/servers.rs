@@ -74,6 +74,7 @@ fn server(program: &str, args: &[&str]) -> Verdict {
     assess_server(
         program,
         &args,
+        &ServerReach::default(),
         PolicyContext { policy: &policy, place: &place, world: &WithServer },
     )
 }
@@ -168,4 +169,20 @@ fn a_server_reaches_what_its_command_line_names_and_nothing_private() {
     {
         assert_eq!(opened(&[private]), (none.clone(), none.clone()), "{private}");
     }
+}
+
+#[test]
+fn a_server_reaches_what_it_is_given_and_not_what_is_withheld() {
+    let reach = ServerReach {
+        is_offline: true,
+        folders: vec!["/opt/more".into(), "/h/.ssh".into(), "relative".into()],
+        closed: vec!["/opt/data".into()],
+    };
+    let (policy, place) = (Policy::default(), place());
+    let context = PolicyContext { policy: &policy, place: &place, world: &WithServer };
+    let args = ["/opt/data".to_owned(), "/opt/other".to_owned()];
+    let verdict = assess_server("node", &args, &reach, context);
+    let launch = &verdict.judgement().launch;
+    assert!(!launch.needs.network);
+    assert_eq!(launch.writes, ["/opt/other", "/opt/more"].map(PathBuf::from));
 }

@@ -41,6 +41,7 @@ pub mod trust;
 mod wall;
 
 use batch::{StepBatch, StepIds, step_to_retry, steps_that_keep};
+pub use decision::continues;
 pub use hook_answers::add_note;
 use limits::{TurnLimits, TurnUsage};
 pub use log::SideEffect;

@@ -164,6 +164,9 @@ impl StepBlock {
         if !typed {
             rows = self.head(open, cx);
         }
+        if let Some(agent) = self.agent.as_ref().filter(|_| open) {
+            rows.extend(layout_note(&text::single_line(&agent.given().text(cx.lang)), cx));
+        }
         match &self.state {
             StepState::AwaitingUser | StepState::Abandoned => {}
             StepState::Running(tail) => rows.extend(tail.layout(cx)),

@@ -11,7 +11,11 @@ fn task(agent: &str, name: &str, about: &str, background: bool) -> Vec<Event> {
         name: name.into(),
         about: about.into(),
         model: "qwen3-coder".into(),
-        folder: "/home/ada/code/shop".into(),
+        folder: match name {
+            "general" => "/home/ada/code/shop".into(),
+            name => format!("/home/ada/code/shop/.avocet/worktrees/{name}"),
+        },
+        tools: (name == "explore").then(|| vec!["file.read".into(), "file.search".into()]),
         background,
         ..SubagentInfo::default()
     };

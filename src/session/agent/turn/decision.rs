@@ -33,26 +33,18 @@ impl Turn {
                 Decision::Edit(work) => self.run_edited(held.judgement(), work, cx),
                 _ => self.reject_step(&held, decision, cx),
             },
-            Waiting::Pause { why, before } => match decision {
-                Decision::Approve
-                | Decision::Choose { .. }
-                | Decision::Answer { .. }
-                | Decision::Fill { .. }
-                | Decision::ApproveAll { .. }
-                | Decision::Remember(_)
-                | Decision::Edit(_) => {
-                    self.log.limits.reset();
-                    self.start.budget.extend(self.usage.counted());
-                    match before {
-                        PausedBefore::Step => self.advance(cx),
-                        PausedBefore::Call => self.call_model(),
-                    }
+            Waiting::Pause { before, .. } if continues(&decision) => {
+                self.log.limits.reset();
+                self.start.budget.extend(self.usage.counted());
+                match before {
+                    PausedBefore::Step => self.advance(cx),
+                    PausedBefore::Call => self.call_model(),
                 }
-                _ => {
-                    self.stop_batch(cx);
-                    self.end(TurnOutcome::Limit { why })
-                }
-            },
+            }
+            Waiting::Pause { why, .. } => {
+                self.stop_batch(cx);
+                self.end(TurnOutcome::Limit { why })
+            }
             // A decision without a pending question: stop rather than guess what it was about.
             Waiting::Reply | Waiting::Run { .. } => self.handle_cancel(cx),
         }
@@ -154,6 +146,27 @@ impl Turn {
                 self.advance(cx)
             }
         }
+    }
+}
+
+/// Whether a turn that paused goes on.
+pub fn continues(decision: &Decision) -> bool {
+    match decision {
+        Decision::Approve
+        | Decision::Choose { .. }
+        | Decision::Answer { .. }
+        | Decision::Fill { .. }
+        | Decision::ApproveAll { .. }
+        | Decision::Remember(_)
+        | Decision::Edit(_) => true,
+        Decision::Reject { .. }
+        | Decision::NotAsked { .. }
+        | Decision::Dismiss
+        | Decision::Trust
+        | Decision::TrustParent
+        | Decision::WithoutSandbox
+        | Decision::AcceptPlan { .. }
+        | Decision::Stop => false,
     }
 }
 
