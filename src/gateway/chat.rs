@@ -20,21 +20,23 @@ use super::files::{ReceivedFiles, mask_event};
 use super::ledger::LedgerRecord;
 use super::menu::SentCommand;
 use super::platform::{
-    ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, NewMessage, Outgoing, Platform,
-    PlatformError, UserId,
+    ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, Platform, PlatformError, UserId,
 };
 use super::question_watch::QuestionWatch;
 use super::shown_menu::ShownMenu;
 use super::timeline::{CallKind, PostResult, ServiceCall, TimelineAction};
 use super::wait::{finished, until};
-use avocet_core::i18n::{LocalizedText, chat as w, session as s};
+use avocet_core::i18n::{Lang, LocalizedText, chat as w};
 use avocet_core::protocol::{ExtensionOp, JobInfo, Op, SessionOp, Submission};
 use avocet_safety::redact::Redactor;
 use avocet_session::{self as session, Handle, SessionConfig};
 
 mod fetching;
 mod home;
+mod opening;
 mod watching;
+
+use opening::{open_conversation, refuse};
 
 /// Builds the session of a chat.
 pub type OpenSession =
@@ -49,6 +51,8 @@ pub struct SessionRequest {
     pub files: Option<PathBuf>,
     /// The session to resume.
     pub resume: Option<String>,
+    /// The language; `None`: that of the settings.
+    pub lang: Option<Lang>,
 }
 
 /// A delivery for a chat, with who sent it.
@@ -153,10 +157,6 @@ struct Recorded {
     question: Option<MessageId>,
 }
 
-/// How long a conversation that is being opened keeps others waiting: its folder may be on a disk
-/// that does not answer.
-const TURN: Duration = Duration::from_secs(1);
-
 /// After so long without an end of the turn the chat is shown that an answer is being written: a
 /// quick answer needs no call for that.
 const UNANSWERED: Duration = Duration::from_millis(300);
@@ -169,22 +169,6 @@ const DISMISSAL: Duration = Duration::from_millis(500);
 
 /// How long the last messages may take when the program ends.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(1_500);
-
-/// Opens the session of a chat, as its request says.
-async fn open_conversation(parts: &ChatParts) -> Result<SessionConfig, LocalizedText> {
-    let open = Arc::clone(&parts.open_session);
-    let request = parts.request.clone();
-
-    let turn = Arc::clone(&parts.openings).acquire_owned().await;
-    let mut opening = tokio::task::spawn_blocking(move || open(request));
-    let built = timeout(TURN, &mut opening).await;
-    drop(turn);
-    let built = match built {
-        Ok(built) => built,
-        Err(_) => opening.await,
-    };
-    built.unwrap_or_else(|error| Err(s::TURN_CRASHED.with("why", error.to_string())))
-}
 
 /// Runs a chat until its channel closes or its session ends.
 pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
@@ -230,24 +214,6 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
     };
     // What it holds for as long as the chat lives is not copied along with what opened it.
     Box::pin(chat.run(deliveries)).await;
-}
-
-/// The session could not be built: each message is answered with the reason.
-async fn refuse(parts: &ChatParts, why: LocalizedText, deliveries: &mut Receiver<ChatDelivery>) {
-    let lang = parts.options.lang;
-    let text = w::NOT_OPENED.with("why", why).text(lang);
-    while let Ok(Some(delivery)) = timeout(Duration::from_secs(1), deliveries.recv()).await {
-        let at = &parts.options.address;
-        let id = &delivery.incoming.id;
-
-        let message = Outgoing::plain(text.as_str());
-        let new = NewMessage::answering(Some(id));
-
-        let _ = parts.platform.send(at, &message, &new).await;
-        let done = LedgerRecord::Done { delivery: delivery.incoming.id };
-        let _ = parts.notes.send(ChatNote::Record(done)).await;
-    }
-    let _ = parts.notes.send(ChatNote::Ended(parts.options.address.clone())).await;
 }
 
 impl Chat {
@@ -439,7 +405,8 @@ impl Chat {
             let session = session.to_owned();
             let folder = self.parts.request.folder.clone();
 
-            self.record(LedgerRecord::Chat { at: at.clone(), session, folder }).await;
+            let earlier = Vec::new();
+            self.record(LedgerRecord::Chat { at: at.clone(), session, folder, earlier }).await;
         }
         let question = self.conversation.view.question_message().cloned();
         if question != self.recorded.question {
@@ -543,6 +510,7 @@ impl Chat {
                 self.fetch_next().await;
                 Vec::new()
             }
+            IncomingKind::Edited | IncomingKind::Moved { .. } => Vec::new(),
             IncomingKind::Suggest { command, option, typed, query } => {
                 let query = SuggestQuery { command, option, typed, query };
                 let suggested = self.conversation.on_suggest(query);
@@ -554,6 +522,7 @@ impl Chat {
 
     /// Ends the session, and shows what is left to show.
     async fn end(mut self) {
+        self.conversation.view.stopped = w::PROGRAM_ENDS;
         let _ = self.session.ops.try_send(Op::Session(SessionOp::Shutdown).into());
         let farewell = async {
             while let Some(event) = self.session.events.recv().await {

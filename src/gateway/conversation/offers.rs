@@ -15,8 +15,8 @@ use avocet_core::protocol::PromptPart;
 const PICKED: [&str; 5] = ["model", "mode", "effort", "bot", "lang"];
 
 impl ChatConversation {
-    /// Offers lines in place of those that were offered before.
-    pub(super) fn offer(&mut self, say: impl Into<LocalizedText>, lines: Vec<String>) {
+    /// Offers lines, each with its label, in place of those that were offered before.
+    pub(super) fn offer(&mut self, say: impl Into<LocalizedText>, lines: Vec<(String, String)>) {
         self.withdraw_offer(None);
         if !lines.is_empty() {
             self.shortcuts = Some(Shortcuts::open(&say.into(), lines, &mut self.view.posts));
@@ -37,7 +37,7 @@ impl ChatConversation {
         };
         let values = self.context.complete(&format!("/{name} "), "", self.is_busy()).into_iter();
         let lines = values.map(|value| format!("/{name} {}", value.trim())).collect();
-        self.offer(w::CHOOSE, lines);
+        self.offer(w::CHOOSE, as_labels(lines));
     }
 
     /// A button was pressed. Whatever it is, the service gets an answer.
@@ -73,4 +73,9 @@ pub(super) fn suggested_messages(suggestions: &[String]) -> Vec<String> {
         Intent::Empty | Intent::Command { .. } | Intent::Shell { .. } => false,
     };
     suggestions.iter().filter(is_message).cloned().collect()
+}
+
+/// Lines that are their own labels.
+pub(super) fn as_labels(lines: Vec<String>) -> Vec<(String, String)> {
+    lines.into_iter().map(|line| (line.clone(), line)).collect()
 }

@@ -192,7 +192,7 @@ impl Platform for Feishu {
             download: 100 << 20,
             dialect: MarkupDialect::Lark,
             rationed: None,
-            customs: PlatformCustoms::default(),
+            customs: PlatformCustoms { has_own_threads: true, ..PlatformCustoms::default() },
         }
     }
 
@@ -257,15 +257,6 @@ impl Platform for Feishu {
         let at = incoming::private_chat(user);
         self.recent_chats.insert(&at.chat.0, (), Instant::now());
         std::future::ready(Ok(at)).boxed()
-    }
-
-    fn typing<'a>(&'a self, _address: &'a ChatAddress) -> PlatformResult<'a, ()> {
-        std::future::ready(Ok(())).boxed()
-    }
-
-    /// Commands are typed.
-    fn set_menu<'a>(&'a self, _calls: &'a [Value]) -> PlatformResult<'a, ()> {
-        std::future::ready(Ok(())).boxed()
     }
 
     fn upload<'a>(

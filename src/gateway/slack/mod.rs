@@ -394,6 +394,7 @@ impl Platform for Slack {
             rationed: Some(ANSWER),
             customs: PlatformCustoms {
                 has_own_threads: true,
+                marks_commands: true,
                 umbrella_takes_messages: true,
                 greeting: None,
             },
@@ -450,7 +451,9 @@ impl Platform for Slack {
             self.commands.insert(&incoming.id.0, url, now);
         }
         if let Some(running) = self.running.get().filter(|_| incoming.message.is_some()) {
-            running.connection.order(SlackOrder::Admit(incoming.at.clone()));
+            running
+                .connection
+                .order(SlackOrder::Admit(ChatAddress { user: None, ..incoming.at.clone() }));
         }
     }
 
@@ -478,11 +481,6 @@ impl Platform for Slack {
 
     fn typing<'a>(&'a self, address: &'a ChatAddress) -> PlatformResult<'a, ()> {
         self.show_status(address).boxed()
-    }
-
-    /// The commands of an app are in its manifest, which its owner pastes.
-    fn set_menu<'a>(&'a self, _calls: &'a [Value]) -> PlatformResult<'a, ()> {
-        std::future::ready(Ok(())).boxed()
     }
 
     fn upload<'a>(
