@@ -199,8 +199,8 @@ fn service(
     let name = platform.name();
     let of = settings.platform(platform);
     // Another start does not mend a setting.
-    let wrong = |why: LocalizedText| (why, Exit::WrongUse);
-    let failed = |why: LocalizedText| (why, Exit::Failed);
+    let wrong = |text: LocalizedText| (text, Exit::WrongUse);
+    let failed = |text: LocalizedText| (text, Exit::Failed);
     let token = chat_token(startup, &of.token).ok_or_else(|| {
         wrong(w::NO_TOKEN.with("name", name).with("variable", of.token.variable.as_str()))
     })?;
@@ -221,7 +221,7 @@ fn service(
         admit: admission(startup, settings, platform),
         open_session,
         lang: startup.lang(),
-        conversations: ConversationSettings {
+        settings: ConversationSettings {
             is_per_user: of.session_per_user,
             follows_sender: settings.follows_sender,
         },

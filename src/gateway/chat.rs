@@ -36,8 +36,6 @@ mod home;
 mod opening;
 mod watching;
 
-use opening::{open_conversation, refuse};
-
 /// Builds the session of a chat.
 pub type OpenSession =
     Arc<dyn Fn(SessionRequest) -> Result<SessionConfig, LocalizedText> + Send + Sync>;
@@ -172,17 +170,17 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// Runs a chat until its channel closes or its session ends.
 pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
-    let mut opened = open_conversation(&parts).await;
+    let mut opened = parts.open_conversation().await;
     let mut no_home = None;
     if let (Err(why), Some(_)) = (&opened, &parts.request.folder) {
         // Its own folder may be gone: the chat goes on in that of the gateway.
         no_home = Some(why.clone());
         (parts.request.folder, parts.request.resume) = (None, None);
-        opened = open_conversation(&parts).await;
+        opened = parts.open_conversation().await;
     }
     let config = match opened {
         Ok(config) => config,
-        Err(why) => return refuse(&parts, why, &mut deliveries).await,
+        Err(why) => return parts.refuse(why, &mut deliveries).await,
     };
     let recovery = std::mem::take(&mut parts.recovery);
     let mut conversation =
@@ -522,7 +520,7 @@ impl Chat {
 
     /// Ends the session, and shows what is left to show.
     async fn end(mut self) {
-        self.conversation.view.stopped = w::PROGRAM_ENDS;
+        self.conversation.view.stop_phrase = w::PROGRAM_ENDS;
         let _ = self.session.ops.try_send(Op::Session(SessionOp::Shutdown).into());
         let farewell = async {
             while let Some(event) = self.session.events.recv().await {

@@ -10,12 +10,12 @@ use avocet_core::i18n::Lang;
 /// What is known of the conversations of a group goes with it to its new place.
 pub fn moved(
     chats: &HashMap<ChatAddress, ChatRecord>,
-    from: &ChatId,
-    to: &ChatId,
+    old_id: &ChatId,
+    new_id: &ChatId,
 ) -> Vec<(ChatAddress, LedgerRecord)> {
-    let of_group = chats.iter().filter(|(at, _)| at.chat == *from);
+    let of_group = chats.iter().filter(|(at, _)| at.chat == *old_id);
     let record = |(before, chat): (&ChatAddress, &ChatRecord)| {
-        let at = ChatAddress { chat: to.clone(), ..before.clone() };
+        let at = ChatAddress { chat: new_id.clone(), ..before.clone() };
         let ChatRecord { session, folder, earlier, .. } = chat.clone();
         (before.clone(), LedgerRecord::Chat { at, session, folder, earlier })
     };

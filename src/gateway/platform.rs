@@ -118,7 +118,7 @@ pub enum IncomingKind {
     /// Files, with the text sent along.
     Files { files: Vec<RemoteFile>, text: String },
     /// The group has this place now, and had the other one before.
-    Moved { from: ChatId },
+    Moved { old_id: ChatId },
     /// A message was changed. It may have been answered already, so it is not read again.
     Edited,
     /// The service asks what could follow in an option of a command; `query` is for

@@ -184,7 +184,7 @@ impl Service {
         let ledger = &mut self.parts.ledger;
         let mut new_incomings: Vec<Incoming> = Vec::new();
         for mut incoming in batch.messages {
-            self.parts.conversations.assign(&mut incoming);
+            self.parts.settings.assign(&mut incoming);
             let repeated = new_incomings.iter().any(|known| known.id == incoming.id);
             if !repeated && !ledger.state.is_known(&incoming.id) {
                 new_incomings.push(incoming);
@@ -209,8 +209,7 @@ impl Service {
         let asked = chats.filter(|(_, chat)| chat.question.is_some());
         let asked: Vec<_> = asked.map(|(at, _)| (at.clone(), None)).collect();
         let begun = pending.iter().filter(|one| one.begun.is_some()).map(|one| &one.incoming);
-        let begun =
-            begun.map(|one| (one.at.clone(), self.parts.conversations.lang_of(&one.sender)));
+        let begun = begun.map(|one| (one.at.clone(), self.parts.settings.lang_of(&one.sender)));
         for (at, lang) in begun.collect::<Vec<_>>().into_iter().chain(asked) {
             if !self.chats.contains_key(&at) {
                 self.start(at, lang);
@@ -237,8 +236,9 @@ impl Service {
 
     /// Admits a delivery, and hands it to its chat.
     async fn route(&mut self, incoming: Incoming) {
-        if let IncomingKind::Moved { from } = &incoming.kind {
-            for (before, record) in moved(&self.parts.ledger.state.chats, from, &incoming.at.chat) {
+        if let IncomingKind::Moved { old_id } = &incoming.kind {
+            for (before, record) in moved(&self.parts.ledger.state.chats, old_id, &incoming.at.chat)
+            {
                 self.end_chat(&before);
                 self.append(record);
             }
@@ -356,7 +356,7 @@ impl Service {
         let at = delivery.incoming.at.clone();
         let waits = self.overflow.iter().any(|waiting| waiting.incoming.at == at);
         if !waits && !self.chats.contains_key(&at) && self.has_place() {
-            let lang = self.parts.conversations.lang_of(&delivery.incoming.sender);
+            let lang = self.parts.settings.lang_of(&delivery.incoming.sender);
             self.start(at.clone(), lang);
         }
         let delivery = match self.chats.get_mut(&at).filter(|chat| !waits && !chat.is_ending) {

@@ -81,7 +81,7 @@ pub struct ServiceParts {
     pub admit: Admit,
     pub open_session: OpenSession,
     pub lang: Lang,
-    pub conversations: ConversationSettings,
+    pub settings: ConversationSettings,
     pub commands: ServiceCommands,
     pub menu: ServiceMenu,
     pub bounds: ServiceBounds,

@@ -37,7 +37,7 @@ impl Chat {
         Box::pin(self.apply(effects)).await;
     }
 
-    /// Whoever presses in a group means the conversation that asked.
+    /// A press in a group is for the conversation that asked, whichever user it is of.
     async fn claim_presses(&mut self) {
         let at = self.parts.options.address.clone();
         let Some(open) = self.conversation.view.question().filter(|_| at.user.is_some()) else {

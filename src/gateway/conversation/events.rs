@@ -3,9 +3,8 @@
 use super::super::reply::LiveReply;
 use super::effect::ChatEffect;
 use super::inbox::PendingMessage;
-use super::offers::{as_labels, suggested_messages};
+use super::offers::{as_labels, offer_saved, suggested_messages};
 use super::recovery::InterruptedMessage;
-use super::saved::offer_saved;
 use super::{BegunMessage, ChatConversation};
 use avocet_core::i18n::{chat as w, linear, session as s};
 use avocet_core::protocol::{
@@ -64,7 +63,7 @@ impl ChatConversation {
                     self.offer_values("/model");
                 }
             }
-            Event::Sessions { rows, .. } => offer_saved(self, rows),
+            Event::Sessions { rows, .. } => offer_saved(self, &rows),
             Event::Catalogue(extensions) => return self.on_extensions(*extensions),
             Event::HistoryChunk { events, more, .. } => return self.recover(&events, more),
             Event::Cleared => self.view.posts.say(linear::CLEARED),

@@ -9,7 +9,7 @@ use super::shortcuts::Shortcuts;
 use super::speaker::Speaker;
 use avocet_core::i18n::{LocalizedText, chat as w};
 use avocet_core::prompt::input::{Intent, parse};
-use avocet_core::protocol::PromptPart;
+use avocet_core::protocol::{PromptPart, SessionRow};
 
 /// Commands that show a page of values when they have no argument.
 const PICKED: [&str; 5] = ["model", "mode", "effort", "bot", "lang"];
@@ -78,4 +78,13 @@ pub(super) fn suggested_messages(suggestions: &[String]) -> Vec<String> {
 /// Lines that are their own labels.
 pub(super) fn as_labels(lines: Vec<String>) -> Vec<(String, String)> {
     lines.into_iter().map(|line| (line.clone(), line)).collect()
+}
+
+/// Offers the earlier conversations of the chat, if they were asked for.
+pub(super) fn offer_saved(chat: &mut ChatConversation, rows: &[SessionRow]) {
+    match chat.saved.take_lines(rows, &chat.context.info.session) {
+        None => {}
+        Some(lines) if lines.is_empty() => chat.view.posts.say(w::NO_EARLIER),
+        Some(lines) => chat.offer(w::CHOOSE_EARLIER, lines),
+    }
 }

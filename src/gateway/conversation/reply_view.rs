@@ -48,8 +48,8 @@ pub struct ReplyView {
     plan_key: Option<PostKey>,
     agents: SubagentProgress,
     shows_steps: bool,
-    /// What is said of a turn that is stopped.
-    pub stopped: Phrase,
+    /// The sentence about a turn that is stopped.
+    pub stop_phrase: Phrase,
     /// What is sent as a file was asked for by a command: it is wanted as it is.
     is_command: bool,
     /// An admin has spoken here: what only admins decide is offered.
@@ -68,7 +68,7 @@ impl ReplyView {
             plan_key: None,
             agents: SubagentProgress::default(),
             shows_steps,
-            stopped: common::STOPPED,
+            stop_phrase: common::STOPPED,
             is_command: false,
             has_admin: false,
         }
@@ -251,7 +251,7 @@ impl ReplyView {
         self.state = ChatState::Idle;
         match outcome {
             TurnOutcome::Done | TurnOutcome::Error => {}
-            TurnOutcome::Cancelled | TurnOutcome::Stopped => self.posts.say(self.stopped),
+            TurnOutcome::Cancelled | TurnOutcome::Stopped => self.posts.say(self.stop_phrase),
             TurnOutcome::Interrupted => self.posts.say(s::INTERRUPTED),
             TurnOutcome::Limit { why }
             | TurnOutcome::Failed { why }

@@ -1,8 +1,6 @@
 //! The saved conversations of a chat. It resumes those that it had itself: others of its folder are
 //! of other users.
 
-use super::ChatConversation;
-use avocet_core::i18n::chat as w;
 use avocet_core::protocol::{Op, SavedOp, SessionRow};
 
 #[derive(Debug, Default)]
@@ -10,7 +8,7 @@ pub struct SavedConversations {
     own: Vec<String>,
     /// They are offered when they come.
     pub asked: bool,
-    /// One is being resumed, which the chat is told of.
+    /// One is being resumed: the chat sees that.
     pub resuming: bool,
 }
 
@@ -39,21 +37,17 @@ impl SavedConversations {
         self.resuming = true;
         Some(Op::Saved(SavedOp::Resume { session }))
     }
-}
 
-/// Offers those of this chat, the latest first.
-pub(super) fn offer_saved(chat: &mut ChatConversation, rows: Vec<SessionRow>) {
-    if !std::mem::take(&mut chat.saved.asked) {
-        return;
+    /// Those that were asked for, the latest first, each with its label.
+    pub fn take_lines(
+        &mut self,
+        rows: &[SessionRow],
+        current: &str,
+    ) -> Option<Vec<(String, String)>> {
+        let own = rows.iter().filter(|row| row.id != current && self.own.contains(&row.id));
+        let lines =
+            own.map(|row| (format!("{} · {}", row.when, row.title), format!("/resume {}", row.id)));
+        let lines = lines.collect();
+        std::mem::take(&mut self.asked).then_some(lines)
     }
-    let current = chat.context.info.session.as_str();
-    let rows = rows.into_iter().filter(|row| row.id != current);
-    let own = rows.filter(|row| chat.saved.own.contains(&row.id));
-    let lines: Vec<(String, String)> = own
-        .map(|row| (format!("{} · {}", row.when, row.title), format!("/resume {}", row.id)))
-        .collect();
-    if lines.is_empty() {
-        return chat.view.posts.say(w::NO_EARLIER);
-    }
-    chat.offer(w::CHOOSE_EARLIER, lines);
 }

@@ -65,10 +65,11 @@ impl DiscordCursor {
     }
 
     /// In a thread that the bot has joined, what follows needs no mention.
-    pub fn address(&self, read: &mut DiscordIncoming) {
-        let channel = &read.incoming.at.chat.0;
+    pub fn address(&self, discord_incoming: &mut DiscordIncoming) {
+        let DiscordIncoming { incoming, in_thread, .. } = discord_incoming;
+        let channel = &incoming.at.chat.0;
         let is_joined = self.channels.admitted().iter().any(|known| known.id == *channel);
-        read.incoming.is_addressed |= read.in_thread && is_joined;
+        incoming.is_addressed |= *in_thread && is_joined;
     }
 
     /// Missed messages are being read.

@@ -78,7 +78,7 @@ pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>, lang: Lang) -> SlackM
 }
 
 impl SlackMenu {
-    /// The same with `/avocet` alone, behind which every name is typed.
+    /// The same with `/avocet` alone: every name can be typed after it.
     pub fn umbrella_only(mut self) -> SlackMenu {
         for command in self.commands.split_off(1) {
             let name = command.command.trim_start_matches('/').to_owned();

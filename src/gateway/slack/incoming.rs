@@ -70,10 +70,10 @@ struct SlackEvent {
     #[serde(deserialize_with = "lenient::list")]
     attachments: Vec<SlackAttachment>,
     /// As a changed message is now, and as it was.
-    #[serde(deserialize_with = "lenient::field")]
-    message: Option<Box<SlackEvent>>,
-    #[serde(deserialize_with = "lenient::field")]
-    previous_message: Option<Box<SlackEvent>>,
+    #[serde(rename = "message", deserialize_with = "lenient::field")]
+    changed_event: Option<Box<SlackEvent>>,
+    #[serde(rename = "previous_message", deserialize_with = "lenient::field")]
+    previous_event: Option<Box<SlackEvent>>,
 }
 
 impl SlackAttachment {
@@ -218,8 +218,8 @@ impl SlackReader<'_> {
 
     /// A message whose text was changed by its author; previews are added as well.
     fn edited(&self, event: SlackEvent) -> Option<Incoming> {
-        let mut now = *event.message?;
-        if now.text == event.previous_message?.text {
+        let mut now = *event.changed_event?;
+        if now.text == event.previous_event?.text {
             return None;
         }
         (now.channel, now.channel_type) = (event.channel, event.channel_type);

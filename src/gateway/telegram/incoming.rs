@@ -166,8 +166,8 @@ impl Update {
         let is_edit = self.message.is_none();
         let mut message = self.message.or(self.edited_message)?;
         if let Some(from) = message.migrate_from_chat_id {
-            let from = from.to_string().as_str().into();
-            return Some(message.into_incoming(id, None, false, IncomingKind::Moved { from }));
+            let old_id = from.to_string().as_str().into();
+            return Some(message.into_incoming(id, None, false, IncomingKind::Moved { old_id }));
         }
         let text = message.text.take().or(message.caption.take()).unwrap_or_default();
         let (mut text, is_mentioned) = without_mention(&text, username);
