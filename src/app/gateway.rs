@@ -171,6 +171,7 @@ pub fn platform_menu(
         }
         ChatPlatform::Slack => {
             let menu = slack::menu(of_lang, options, lang);
+            let menu = if settings.slack_umbrella { menu.umbrella_only() } else { menu };
             let body = menu.manifest();
             let shown = menu.commands.into_iter().map(|one| (one.command, one.description));
             // It is part of the manifest.

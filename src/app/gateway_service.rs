@@ -33,7 +33,8 @@ use avocet_gateway::ledger::Ledger;
 use avocet_gateway::menu::{MenuNames, MenuOptions, MenuRows};
 use avocet_gateway::platform::{Cursor, Incoming, Platform, PlatformError};
 use avocet_gateway::run::{
-    self, Admit, ServiceAdmission, ServiceBounds, ServiceCommands, ServiceHealth, ServiceParts,
+    self, Admit, ConversationSettings, ServiceAdmission, ServiceBounds, ServiceCommands,
+    ServiceHealth, ServiceParts,
 };
 use avocet_gateway::shown_menu::{ServiceMenu, ShownMenu};
 use avocet_gateway::slack::{IsCommand, Slack, SlackConfig, SlackPatience};
@@ -149,24 +150,27 @@ fn announce(startup: &Arc<Startup>, settings: &GatewaySettings, reports: &Health
     }
 }
 
-/// Says once that a service is connected: until then the terminal shows that it is not.
+/// Says when a service is connected, and when it is not any more.
 async fn say_connected(
     startup: Arc<Startup>,
     platform: ChatPlatform,
     mut report: watch::Receiver<ServiceHealth>,
 ) {
     let is_known = |health: &ServiceHealth| health.connected || health.problem.is_some();
-    let problem = report.wait_for(is_known).await.ok().and_then(|health| health.problem.clone());
-    if let Some(why) = problem {
-        let say = w::NOT_CONNECTED.with("name", platform.title()).with("why", why);
-        startup.fail(&Notice::warning(say), Exit::Done);
+    loop {
+        let problem = report.wait_for(is_known).await.map(|health| health.problem.clone());
+        if let Ok(Some(why)) = problem {
+            let say = w::NOT_CONNECTED.with("name", platform.title()).with("why", why);
+            startup.fail(&Notice::warning(say), Exit::Done);
+        }
+        let bot = report.wait_for(|health| health.connected).await.map(|health| health.bot.clone());
+        let Ok(bot) = bot else { return };
+        let say = w::CONNECTED.with("name", platform.title()).with("bot", bot);
+        startup.fail(&Notice::info(say), Exit::Done);
+        if report.wait_for(|health| !health.connected).await.is_err() {
+            return;
+        }
     }
-    let bot = match report.wait_for(|health| health.connected).await {
-        Ok(health) => health.bot.clone(),
-        Err(_) => return,
-    };
-    let say = w::CONNECTED.with("name", platform.title()).with("bot", bot);
-    startup.fail(&Notice::info(say), Exit::Done);
 }
 
 /// An empty list admits no user, which is easily forgotten.
@@ -195,8 +199,8 @@ fn service(
     let name = platform.name();
     let of = settings.platform(platform);
     // Another start does not mend a setting.
-    let wrong = |why: LocalizedText| (why, Exit::WrongUse);
-    let failed = |why: LocalizedText| (why, Exit::Failed);
+    let wrong = |text: LocalizedText| (text, Exit::WrongUse);
+    let failed = |text: LocalizedText| (text, Exit::Failed);
     let token = chat_token(startup, &of.token).ok_or_else(|| {
         wrong(w::NO_TOKEN.with("name", name).with("variable", of.token.variable.as_str()))
     })?;
@@ -217,6 +221,10 @@ fn service(
         admit: admission(startup, settings, platform),
         open_session,
         lang: startup.lang(),
+        settings: ConversationSettings {
+            is_per_user: of.session_per_user,
+            follows_sender: settings.follows_sender,
+        },
         commands: ServiceCommands {
             open: settings.open.clone(),
             first: settings.menu_first.clone(),
@@ -453,6 +461,7 @@ fn open_session(
     let built = session_builder::build(startup, None, SessionPurpose::Chat);
     let mut config = built.map_err(|failure| failure.notice.say.clone())?;
     config.security.place.added.extend(request.files.clone());
+    config.info.lang = request.lang.unwrap_or(config.info.lang);
     config.persistence.replay = Replay::End;
     config.persistence.resume = request.resume.clone().map(ResumeTarget::IfSaved);
     Ok(config)

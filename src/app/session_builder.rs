@@ -349,10 +349,11 @@ fn tools_with_languages(
 
 /// Tools that the session itself has, beside those of the toolbox, and those that a language server
 /// has once it runs.
-const OF_SESSION: [&str; 12] = [
+const OF_SESSION: [&str; 13] = [
     SUBAGENT_TOOL,
     SKILL_TOOL,
     SCRIPT_TOOL,
+    avocet_safety::tools::SEND,
     "recall",
     "job.list",
     "job.read",

@@ -321,7 +321,9 @@ impl<'a> HeadlessTurn<'a> {
     }
 
     fn on_turn_started(&mut self, origin: TurnOrigin) -> Vec<HeadlessEffect> {
-        if origin == TurnOrigin::Shell {
+        // The commands of a goal are turns of their own.
+        let is_program = origin == TurnOrigin::Command && self.goal_exit.is_none();
+        if is_program || origin == TurnOrigin::Shell {
             self.phase = TurnPhase::Shell;
         }
         vec![]

@@ -23,7 +23,11 @@ pub struct GatewaySettings {
     pub menu_first: Vec<String>,
     /// The working folder of new chats; `None`: the one the gateway was started in.
     pub folder: Option<String>,
+    /// Slack gets the one command that takes all others.
+    pub slack_umbrella: bool,
     pub bounds: GatewayBounds,
+    /// No language is set, so conversations are in the one of who begins them.
+    pub follows_sender: bool,
     /// The settings that open commands of the terminal to chats, as far as they are true.
     pub open: Vec<&'static str>,
 }
@@ -44,6 +48,8 @@ pub struct PlatformSettings {
     pub admins: Vec<String>,
     /// Whether a message in a group must mention the bot.
     pub mention_required: bool,
+    /// Whether each user of a group has a conversation of their own.
+    pub session_per_user: bool,
 }
 
 /// Where a token is: in its variable, or saved with the keys.
@@ -111,7 +117,9 @@ impl GatewaySettings {
             user_commands: names(layers, "gateway.user_commands"),
             menu_first: names(layers, "gateway.menu_first"),
             folder: layers.text("gateway.folder"),
+            slack_umbrella: layers.text("gateway.slack.commands").as_deref() == Some("avocet"),
             bounds: GatewayBounds::from_layers(layers),
+            follows_sender: layers.text("lang").is_none_or(|lang| lang == "auto"),
             open: KEYS
                 .iter()
                 .filter(|key| key.kind == TomlKind::Flag && layers.flag(key.path))
@@ -148,6 +156,7 @@ impl PlatformSettings {
             allow: layers.list(&path("allow")),
             admins: layers.list(&path("admins")),
             mention_required: layers.text(&path("mention")).as_deref() != Some("optional"),
+            session_per_user: layers.text(&path("session")).as_deref() == Some("user"),
         }
     }
 }

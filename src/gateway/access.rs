@@ -119,7 +119,11 @@ fn typed_code(kind: &IncomingKind) -> Option<String> {
         IncomingKind::Command { args, options, .. } => {
             options.last().map_or(args, |option| &option.value)
         }
-        IncomingKind::Button { .. } | IncomingKind::Files { .. } | IncomingKind::Suggest { .. } => {
+        IncomingKind::Button { .. }
+        | IncomingKind::Files { .. }
+        | IncomingKind::Edited
+        | IncomingKind::Moved { .. }
+        | IncomingKind::Suggest { .. } => {
             return None;
         }
     };

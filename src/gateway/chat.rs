@@ -20,20 +20,20 @@ use super::files::{ReceivedFiles, mask_event};
 use super::ledger::LedgerRecord;
 use super::menu::SentCommand;
 use super::platform::{
-    ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, NewMessage, Outgoing, Platform,
-    PlatformError, PostContent, UserId,
+    ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, Platform, PlatformError, UserId,
 };
 use super::question_watch::QuestionWatch;
 use super::shown_menu::ShownMenu;
 use super::timeline::{CallKind, PostResult, ServiceCall, TimelineAction};
 use super::wait::{finished, until};
-use avocet_core::i18n::{LocalizedText, chat as w, session as s};
+use avocet_core::i18n::{Lang, LocalizedText, chat as w};
 use avocet_core::protocol::{ExtensionOp, JobInfo, Op, SessionOp, Submission};
 use avocet_safety::redact::Redactor;
 use avocet_session::{self as session, Handle, SessionConfig};
 
 mod fetching;
 mod home;
+mod opening;
 mod watching;
 
 /// Builds the session of a chat.
@@ -49,6 +49,8 @@ pub struct SessionRequest {
     pub files: Option<PathBuf>,
     /// The session to resume.
     pub resume: Option<String>,
+    /// The language; `None`: that of the settings.
+    pub lang: Option<Lang>,
 }
 
 /// A delivery for a chat, with who sent it.
@@ -153,10 +155,6 @@ struct Recorded {
     question: Option<MessageId>,
 }
 
-/// How long a conversation that is being opened keeps others waiting: its folder may be on a disk
-/// that does not answer.
-const TURN: Duration = Duration::from_secs(1);
-
 /// After so long without an end of the turn the chat is shown that an answer is being written: a
 /// quick answer needs no call for that.
 const UNANSWERED: Duration = Duration::from_millis(300);
@@ -170,35 +168,19 @@ const DISMISSAL: Duration = Duration::from_millis(500);
 /// How long the last messages may take when the program ends.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(1_500);
 
-/// Opens the session of a chat, as its request says.
-async fn open_conversation(parts: &ChatParts) -> Result<SessionConfig, LocalizedText> {
-    let open = Arc::clone(&parts.open_session);
-    let request = parts.request.clone();
-
-    let turn = Arc::clone(&parts.openings).acquire_owned().await;
-    let mut opening = tokio::task::spawn_blocking(move || open(request));
-    let built = timeout(TURN, &mut opening).await;
-    drop(turn);
-    let built = match built {
-        Ok(built) => built,
-        Err(_) => opening.await,
-    };
-    built.unwrap_or_else(|error| Err(s::TURN_CRASHED.with("why", error.to_string())))
-}
-
 /// Runs a chat until its channel closes or its session ends.
 pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
-    let mut opened = open_conversation(&parts).await;
+    let mut opened = parts.open_conversation().await;
     let mut no_home = None;
     if let (Err(why), Some(_)) = (&opened, &parts.request.folder) {
         // Its own folder may be gone: the chat goes on in that of the gateway.
         no_home = Some(why.clone());
         (parts.request.folder, parts.request.resume) = (None, None);
-        opened = open_conversation(&parts).await;
+        opened = parts.open_conversation().await;
     }
     let config = match opened {
         Ok(config) => config,
-        Err(why) => return refuse(&parts, why, &mut deliveries).await,
+        Err(why) => return parts.refuse(why, &mut deliveries).await,
     };
     let recovery = std::mem::take(&mut parts.recovery);
     let mut conversation =
@@ -230,24 +212,6 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
     };
     // What it holds for as long as the chat lives is not copied along with what opened it.
     Box::pin(chat.run(deliveries)).await;
-}
-
-/// The session could not be built: each message is answered with the reason.
-async fn refuse(parts: &ChatParts, why: LocalizedText, deliveries: &mut Receiver<ChatDelivery>) {
-    let lang = parts.options.lang;
-    let text = w::NOT_OPENED.with("why", why).text(lang);
-    while let Ok(Some(delivery)) = timeout(Duration::from_secs(1), deliveries.recv()).await {
-        let at = &parts.options.address;
-        let id = &delivery.incoming.id;
-
-        let message = Outgoing::plain(text.as_str());
-        let new = NewMessage::answering(Some(id));
-
-        let _ = parts.platform.send(at, PostContent::Text(&message), &new).await;
-        let done = LedgerRecord::Done { delivery: delivery.incoming.id };
-        let _ = parts.notes.send(ChatNote::Record(done)).await;
-    }
-    let _ = parts.notes.send(ChatNote::Ended(parts.options.address.clone())).await;
 }
 
 impl Chat {
@@ -439,7 +403,8 @@ impl Chat {
             let session = session.to_owned();
             let folder = self.parts.request.folder.clone();
 
-            self.record(LedgerRecord::Chat { at: at.clone(), session, folder }).await;
+            let earlier = Vec::new();
+            self.record(LedgerRecord::Chat { at: at.clone(), session, folder, earlier }).await;
         }
         let question = self.conversation.view.question_message().cloned();
         if question != self.recorded.question {
@@ -543,6 +508,7 @@ impl Chat {
                 self.fetch_next().await;
                 Vec::new()
             }
+            IncomingKind::Edited | IncomingKind::Moved { .. } => Vec::new(),
             IncomingKind::Suggest { command, option, typed, query } => {
                 let query = SuggestQuery { command, option, typed, query };
                 let suggested = self.conversation.on_suggest(query);
@@ -554,6 +520,7 @@ impl Chat {
 
     /// Ends the session, and shows what is left to show.
     async fn end(mut self) {
+        self.conversation.view.stop_phrase = w::PROGRAM_ENDS;
         let _ = self.session.ops.try_send(Op::Session(SessionOp::Shutdown).into());
         let farewell = async {
             while let Some(event) = self.session.events.recv().await {

@@ -45,6 +45,9 @@ pub enum LedgerRecord {
         at: ChatAddress,
         session: String,
         folder: Option<String>,
+        /// The conversations that it had before, oldest first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        earlier: Vec<String>,
     },
     /// Deliveries that are done, oldest first.
     Recent {
@@ -73,7 +76,25 @@ pub struct PendingDelivery {
 pub struct ChatRecord {
     pub session: String,
     pub folder: Option<String>,
+    /// The conversations that it had before, oldest first.
+    pub earlier: Vec<String>,
     pub question: Option<MessageId>,
+}
+
+/// Earlier conversations of a chat that can be resumed there.
+const MAX_EARLIER: usize = 50;
+
+impl ChatRecord {
+    fn go_on_with(&mut self, session: String) {
+        let before = std::mem::replace(&mut self.session, session);
+        let now = &self.session;
+        self.earlier.retain(|one| one != now && *one != before);
+        if !before.is_empty() && before != *now {
+            self.earlier.push(before);
+        }
+        let more = self.earlier.len().saturating_sub(MAX_EARLIER);
+        self.earlier.drain(..more);
+    }
 }
 
 /// Deliveries that are remembered as done: a service repeats only what is recent.
@@ -130,9 +151,11 @@ impl JournalState {
             LedgerRecord::Question { at, message } => {
                 self.chats.entry(at).or_default().question = message;
             }
-            LedgerRecord::Chat { at, session, folder } => {
+            LedgerRecord::Chat { at, session, folder, earlier } => {
                 let chat = self.chats.entry(at).or_default();
-                (chat.session, chat.folder) = (session, folder);
+                chat.folder = folder;
+                chat.earlier.extend(earlier);
+                chat.go_on_with(session);
             }
             LedgerRecord::Recent { deliveries } => {
                 deliveries.into_iter().for_each(|delivery| self.remember(delivery));
@@ -171,8 +194,9 @@ impl JournalState {
         for (at, chat) in &self.chats {
             let session = chat.session.clone();
             let folder = chat.folder.clone();
+            let earlier = chat.earlier.clone();
 
-            out.push(LedgerRecord::Chat { at: at.clone(), session, folder });
+            out.push(LedgerRecord::Chat { at: at.clone(), session, folder, earlier });
             let message = chat.question.clone();
             out.extend(
                 message.map(|message| LedgerRecord::Question {
@@ -287,7 +311,7 @@ mod tests {
     use crate::platform::{IncomingKind, Sender};
 
     fn address() -> ChatAddress {
-        ChatAddress { chat: "c".into(), thread: None }
+        ChatAddress { chat: "c".into(), thread: None, user: None }
     }
 
     fn incoming(id: &str) -> Incoming {

@@ -124,6 +124,8 @@ impl Renderer {
             Tag::Item => self.item(),
             Tag::Emphasis => self.raw(match self.dialect {
                 MarkupDialect::Discord | MarkupDialect::Lark => "*",
+                // Two of them would underline.
+                MarkupDialect::TelegramV2 if self.out.ends_with('_') => "\u{200b}_",
                 MarkupDialect::TelegramV2 | MarkupDialect::Mrkdwn => "_",
             }),
             Tag::Strong => self.toggle_bold(true),
@@ -252,6 +254,8 @@ impl Renderer {
     }
 
     fn code_block(&mut self, text: &str, language: &str) {
+        // An empty one is refused, or not seen.
+        let text = if text.trim().is_empty() { "…" } else { text };
         let block = code_block(text, self.dialect);
         let plain = language.chars().all(|c| c.is_ascii_alphanumeric() || "+-#".contains(c));
         let named = !language.is_empty() && plain && self.dialect != MarkupDialect::Mrkdwn;
@@ -456,6 +460,15 @@ mod tests {
             each("**bold** *it* ~~no~~ `a*b`"),
             ["*bold* _it_ ~no~ `a*b`", "*bold* _it_ ~no~ `a*b`", "**bold** *it* ~~no~~ `a*b`"]
         );
+    }
+
+    #[test]
+    fn what_telegram_refuses_is_written_otherwise() {
+        let telegram = |text: &str| render(text, MarkupDialect::TelegramV2);
+        assert_eq!(telegram("*a**b*").matches("__").count(), 0);
+        assert_eq!(telegram("***b*** and *x*"), "_*b*_ and _x_");
+        assert!(telegram("```\n```").contains('…'));
+        assert!(!telegram("***b****c*").contains("__"));
     }
 
     #[test]

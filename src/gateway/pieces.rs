@@ -112,7 +112,7 @@ mod tests {
     fn sent(id: &str, kind: IncomingKind, album: Option<&str>) -> Incoming {
         Incoming {
             id: id.into(),
-            at: ChatAddress { chat: "c".into(), thread: None },
+            at: ChatAddress { chat: "c".into(), thread: None, user: None },
             message: None,
             sender: Sender { id: "7".into(), name: String::new(), language: None, is_bot: false },
             is_group: false,

@@ -54,6 +54,9 @@ pub struct ChatAddress {
     pub chat: ChatId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<ThreadId>,
+    /// Whose conversation it is, where each user of a group has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<UserId>,
 }
 
 /// Something that a user did in a chat.
@@ -114,6 +117,10 @@ pub enum IncomingKind {
     Button { data: String, press: String },
     /// Files, with the text sent along.
     Files { files: Vec<RemoteFile>, text: String },
+    /// The group has this place now, and had the other one before.
+    Moved { old_id: ChatId },
+    /// A message was changed. It may have been answered already, so it is not read again.
+    Edited,
     /// The service asks what could follow in an option of a command; `query` is for
     /// [`Platform::suggest`].
     Suggest { command: String, option: String, typed: String, query: String },
@@ -169,7 +176,7 @@ pub struct Outgoing {
 impl ChatAddress {
     /// A chat without a thread.
     pub fn of(chat: impl Into<String>) -> ChatAddress {
-        ChatAddress { chat: ChatId(chat.into()), thread: None }
+        ChatAddress { chat: ChatId(chat.into()), thread: None, user: None }
     }
 }
 
@@ -243,6 +250,8 @@ pub struct OutgoingFile {
     pub bytes: Bytes,
     /// Plain text above it; may be empty.
     pub caption: String,
+    /// It is to be looked at, not to be saved as it is.
+    pub is_picture: bool,
 }
 
 /// What a service takes. Texts over it are refused or cut by the service.
@@ -278,9 +287,11 @@ pub struct PlatformLimits {
 /// What else is usual where a service's conversations are led.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlatformCustoms {
-    /// A conversation in a group is a thread of its own: what follows in it is meant without a
-    /// mention, and the service takes no command with a slash there.
+    /// A conversation in a group may be a thread of its own: what follows in it is meant without a
+    /// mention.
     pub has_own_threads: bool,
+    /// The service takes no command with a slash in a thread: it begins with `!` there.
+    pub marks_commands: bool,
     /// What follows the command that takes all others, and is none of them, is a message.
     pub umbrella_takes_messages: bool,
     /// What a client sends when a user opens the chat for the first time.

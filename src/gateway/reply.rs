@@ -105,6 +105,7 @@ impl LiveReply {
                 media_type: "text/markdown; charset=utf-8".to_owned(),
                 bytes: self.text.clone().into(),
                 caption: w::ANSWER_ATTACHED.text(lang).to_owned(),
+                is_picture: false,
             }));
         }
         self.settle(timeline);

@@ -17,6 +17,7 @@ use super::chat::{self, ChatDelivery, ChatNote, ChatParts, SessionRequest};
 use super::conversation::{BegunMessage, ChatOptions, ChatRecovery, Speaker};
 use super::files::ReceivedFiles;
 use super::ledger::{LedgerRecord, PendingDelivery};
+use super::own_conversation::moved;
 use super::pieces::Pieces;
 use super::platform::{
     Batch, ChatAddress, DeliveryId, Incoming, IncomingKind, NewMessage, Outgoing, PlatformError,
@@ -25,10 +26,12 @@ use super::platform::{
 use super::question::ButtonData;
 pub use super::receive::ServiceHealth;
 use super::receive::{StoredBatch, connect, receive};
-pub use super::service::{Admit, ServiceAdmission, ServiceBounds, ServiceCommands, ServiceParts};
+pub use super::service::{
+    Admit, ConversationSettings, ServiceAdmission, ServiceBounds, ServiceCommands, ServiceParts,
+};
 use super::shown_menu;
 use super::wait::until;
-use avocet_core::i18n::{LocalizedText, chat as w};
+use avocet_core::i18n::{Lang, LocalizedText, chat as w};
 
 struct Service {
     parts: ServiceParts,
@@ -181,7 +184,8 @@ impl Service {
     fn store(&mut self, batch: Batch) -> Result<Vec<Incoming>, PlatformError> {
         let ledger = &mut self.parts.ledger;
         let mut new_incomings: Vec<Incoming> = Vec::new();
-        for incoming in batch.messages {
+        for mut incoming in batch.messages {
+            self.parts.settings.assign(&mut incoming);
             let repeated = new_incomings.iter().any(|known| known.id == incoming.id);
             if !repeated && !ledger.state.is_known(&incoming.id) {
                 new_incomings.push(incoming);
@@ -202,23 +206,14 @@ impl Service {
     /// What was not done when the program ended. A turn that had begun is for its chat to complete.
     async fn replay(&mut self) -> Result<(), PlatformError> {
         let pending: Vec<PendingDelivery> = self.parts.ledger.state.pending().cloned().collect();
-        let addresses: Vec<ChatAddress> = self
-            .parts
-            .ledger
-            .state
-            .chats
-            .iter()
-            .filter(|(_, chat)| chat.question.is_some())
-            .map(|(at, _)| at.clone())
-            .collect();
-        for at in pending
-            .iter()
-            .filter(|one| one.begun.is_some())
-            .map(|one| &one.incoming.at)
-            .chain(&addresses)
-        {
-            if !self.chats.contains_key(at) {
-                self.start(at.clone());
+        let chats = self.parts.ledger.state.chats.iter();
+        let asked = chats.filter(|(_, chat)| chat.question.is_some());
+        let asked: Vec<_> = asked.map(|(at, _)| (at.clone(), None)).collect();
+        let begun = pending.iter().filter(|one| one.begun.is_some()).map(|one| &one.incoming);
+        let begun = begun.map(|one| (one.at.clone(), self.parts.settings.lang_of(&one.sender)));
+        for (at, lang) in begun.collect::<Vec<_>>().into_iter().chain(asked) {
+            if !self.chats.contains_key(&at) {
+                self.start(at, lang);
             }
         }
         for delivery in pending.into_iter().filter(|one| one.begun.is_none()) {
@@ -242,7 +237,14 @@ impl Service {
 
     /// Admits a delivery, and hands it to its chat.
     async fn route(&mut self, incoming: Incoming) {
-        if incoming.sender.is_bot {
+        if let IncomingKind::Moved { old_id } = &incoming.kind {
+            for (before, record) in moved(&self.parts.ledger.state.chats, old_id, &incoming.at.chat)
+            {
+                self.end_chat(&before);
+                self.append(record);
+            }
+        }
+        if incoming.sender.is_bot || matches!(incoming.kind, IncomingKind::Moved { .. }) {
             return self.done(&incoming);
         }
         match (self.parts.admit)(&incoming) {
@@ -269,6 +271,10 @@ impl Service {
 
     fn admit(&mut self, mut incoming: Incoming, is_admin: bool) {
         self.parts.platform.admitted(&incoming);
+        if incoming.kind == IncomingKind::Edited {
+            self.done(&incoming);
+            return self.answer(incoming, &w::EDITED.into());
+        }
         let speaker = Speaker::of(&incoming, is_admin);
         if let IncomingKind::Button { data, .. } = &incoming.kind
             && let Some(at) = ButtonData::parse(data).and_then(|data| self.referred.get(data.nonce))
@@ -322,22 +328,30 @@ impl Service {
         });
     }
 
-    /// Only a command can wait to be answered.
+    /// Only a command or a press can wait to be answered.
     fn dismiss(&mut self, incoming: Incoming) {
-        if !matches!(incoming.kind, IncomingKind::Command { .. }) {
-            return;
-        }
+        let press = match incoming.kind {
+            IncomingKind::Command { .. } => None,
+            IncomingKind::Button { press, .. } => Some(press),
+            _ => return,
+        };
         let Ok(permit) = Arc::clone(&self.refusals).try_acquire_owned() else { return };
         let platform = Arc::clone(&self.parts.platform);
         self.tasks.spawn(async move {
             let _permit = permit;
-            let _ = platform.dismiss(&incoming.id).await;
+            let _ = match press {
+                Some(press) => platform.acknowledge(&press, None).await,
+                None => platform.dismiss(&incoming.id).await,
+            };
         });
     }
 
     fn done(&mut self, incoming: &Incoming) {
-        let done = LedgerRecord::Done { delivery: incoming.id.clone() };
-        if let Err(error) = self.parts.ledger.append(vec![done], false) {
+        self.append(LedgerRecord::Done { delivery: incoming.id.clone() });
+    }
+
+    fn append(&mut self, record: LedgerRecord) {
+        if let Err(error) = self.parts.ledger.append(vec![record], false) {
             self.disk_error = Some(disk(error));
         }
     }
@@ -346,7 +360,8 @@ impl Service {
         let at = delivery.incoming.at.clone();
         let waits = self.overflow.iter().any(|waiting| waiting.incoming.at == at);
         if !waits && !self.chats.contains_key(&at) && self.has_place() {
-            self.start(at.clone());
+            let lang = self.parts.settings.lang_of(&delivery.incoming.sender);
+            self.start(at.clone(), lang);
         }
         let delivery = match self.chats.get_mut(&at).filter(|chat| !waits && !chat.is_ending) {
             Some(chat) => {
@@ -405,7 +420,7 @@ impl Service {
         pending.filter_map(begun).collect()
     }
 
-    fn start(&mut self, address: ChatAddress) {
+    fn start(&mut self, address: ChatAddress, lang: Option<Lang>) {
         let known = self.parts.ledger.state.chats.get(&address).cloned().unwrap_or_default();
         let begun = self.begun_messages(&address);
         self.started += 1;
@@ -416,7 +431,7 @@ impl Service {
             admin: self.parts.admin.clone(),
             options: ChatOptions {
                 address: address.clone(),
-                lang: self.parts.lang,
+                lang: lang.unwrap_or(self.parts.lang),
                 limits: self.parts.platform.limits(),
                 platform: self.parts.platform.kind(),
                 open: self.parts.commands.open.clone(),
@@ -430,9 +445,10 @@ impl Service {
             request: SessionRequest {
                 folder: known.folder,
                 files: Some(files.folder().to_owned()),
+                lang,
                 resume: Some(known.session).filter(|session| !session.is_empty()),
             },
-            recovery: ChatRecovery { begun, question: known.question },
+            recovery: ChatRecovery { begun, question: known.question, earlier: known.earlier },
             notes: self.notes.clone(),
             menu: self.parts.menu.shown.subscribe(),
             menu_changes: self.menu_changes.clone(),
@@ -485,7 +501,7 @@ impl Service {
         for (at, folder) in moved {
             self.end_chat(&at);
             let (session, folder) = (String::new(), Some(folder));
-            records.push(LedgerRecord::Chat { at, session, folder });
+            records.push(LedgerRecord::Chat { at, session, folder, earlier: Vec::new() });
         }
         if !records.is_empty() {
             self.parts.ledger.append(records, false).map_err(disk)?;

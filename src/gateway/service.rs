@@ -63,6 +63,15 @@ pub struct ServiceCommands {
     pub of_users: Vec<String>,
 }
 
+/// What the settings say of conversations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConversationSettings {
+    /// Each user of a group has one.
+    pub is_per_user: bool,
+    /// They are in the language of who begins them: the settings name none.
+    pub follows_sender: bool,
+}
+
 /// The parts of a service.
 pub struct ServiceParts {
     pub platform: Arc<dyn Platform>,
@@ -72,6 +81,7 @@ pub struct ServiceParts {
     pub admit: Admit,
     pub open_session: OpenSession,
     pub lang: Lang,
+    pub settings: ConversationSettings,
     pub commands: ServiceCommands,
     pub menu: ServiceMenu,
     pub bounds: ServiceBounds,

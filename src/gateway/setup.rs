@@ -22,7 +22,7 @@ pub struct SetupLogin {
 }
 
 /// The flags of an app of Discord that may read messages; the second is that of a small one.
-const MESSAGE_CONTENT: u64 = 1 << 18 | 1 << 19;
+pub(crate) const MESSAGE_CONTENT: u64 = 1 << 18 | 1 << 19;
 
 impl SetupLogin {
     /// # Errors

@@ -116,10 +116,11 @@ fn best_cut(text: &str, end: usize) -> (usize, Option<Fence>) {
     let mut fence: Option<Fence> = None;
     let mut best: Option<(CutRank, usize, Option<Fence>)> = None;
     let mut at = 0;
+    let mut follows_heading = false;
     for line in window.split_inclusive('\n') {
         // A block that was opened again must get on by a line at least.
         let inside = fence.as_ref().is_none_or(|fence| at > fence.opening.len() + 1);
-        if at > 0 && at >= least && inside {
+        if at > 0 && at >= least && inside && !follows_heading {
             let rank = match (&fence, line.trim().is_empty()) {
                 (Some(_), _) => CutRank::CodeLine,
                 (None, true) => CutRank::Paragraph,
@@ -131,6 +132,10 @@ fn best_cut(text: &str, end: usize) -> (usize, Option<Fence>) {
             }
         }
         at += line.len();
+        // A heading goes with what it is for.
+        if fence.is_none() && !line.trim().is_empty() {
+            follows_heading = line.starts_with('#');
+        }
         // A line that is cut by the window may be longer than it seems.
         if line.ends_with('\n') {
             fence = fence_after(line, fence);
@@ -191,6 +196,13 @@ mod tests {
 
     fn chars(text: &str, most: usize) -> Vec<String> {
         split(text, &limits(most, TextUnit::Chars))
+    }
+
+    #[test]
+    fn a_heading_ends_no_message() {
+        let text = format!("{}\n\n# Next\n\n{}", "one ".repeat(11), "two ".repeat(9));
+        let parts = chars(&text, 64);
+        assert!(parts.iter().any(|part| part.starts_with("# Next\n\ntwo")), "{parts:?}");
     }
 
     #[test]

@@ -14,10 +14,11 @@ use tokio::time::{Instant, sleep_until};
 
 use self::incoming::Update;
 use super::platform::{
-    Batch, Button, ChatAddress, Cursor, MarkupDialect, MessageId, MessageMarkup, NewMessage,
-    Outgoing, OutgoingFile, Platform, PlatformCustoms, PlatformError, PlatformLimits,
+    Batch, Button, ChatAddress, Cursor, Incoming, MarkupDialect, MessageId, MessageMarkup,
+    NewMessage, Outgoing, OutgoingFile, Platform, PlatformCustoms, PlatformError, PlatformLimits,
     PlatformResult, PostContent, RemoteFile, TextUnit, UserId,
 };
+use super::recent::Recent;
 use avocet_core::protocol::ChatPlatform;
 use avocet_model::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 
@@ -52,16 +53,26 @@ const LIMITS: PlatformLimits = PlatformLimits {
     rationed: None,
     customs: PlatformCustoms {
         has_own_threads: false,
+        marks_commands: false,
         umbrella_takes_messages: false,
         greeting: Some("start"),
     },
 };
+
+/// The largest picture that is shown as one, in bytes.
+const MAX_PHOTO: usize = 10 << 20;
+
+/// Messages that an answer refers to, and for how long.
+const ANSWERED: usize = 1_000;
+const ANSWERED_LIFETIME: Duration = Duration::from_secs(3_600);
 
 /// A bot of Telegram.
 pub struct Telegram {
     http: HttpClient,
     token: String,
     state: Mutex<PollState>,
+    /// The messages of groups that are being answered, by their deliveries.
+    answered: Recent<String>,
 }
 
 #[derive(Debug, Default)]
@@ -89,6 +100,7 @@ impl Telegram {
             http: HttpClient::new(api_url, None)?,
             token: token.trim().to_owned(),
             state,
+            answered: Recent::new(ANSWERED, ANSWERED_LIFETIME),
         })
     }
 
@@ -98,6 +110,36 @@ impl Telegram {
 
     async fn call(&self, method: &str, body: Value) -> Result<Value, PlatformError> {
         self.send_request(HttpRequest::post(self.path(method), body)).await
+    }
+
+    /// What an earlier program left takes every message away.
+    async fn remove_webhook(&self) {
+        let hook = self.call("getWebhookInfo", json!({})).await.unwrap_or_default();
+        let url = hook.get("url").and_then(Value::as_str).unwrap_or_default();
+        if !url.is_empty() {
+            tracing::warn!("the webhook of the bot is removed");
+            let _ = self.call("deleteWebhook", json!({})).await;
+        }
+    }
+
+    /// In a group, an answer shows what it answers.
+    fn refer(&self, body: &mut Value, new: &NewMessage) {
+        let answered =
+            new.answers.as_ref().and_then(|id| self.answered.get(&id.0, std::time::Instant::now()));
+        if let Some(message) = answered {
+            let reply =
+                json!({ "message_id": number(&message), "allow_sending_without_reply": true });
+            set(body, "reply_parameters", reply);
+        }
+    }
+
+    /// Sends a message; what follows it answers the same, and does not show that again.
+    async fn post(&self, body: Value, new: &NewMessage) -> Result<MessageId, PlatformError> {
+        let sent = message_id(&self.call("sendMessage", body).await?)?;
+        new.answers
+            .iter()
+            .for_each(|id| drop(self.answered.take(&id.0, std::time::Instant::now())));
+        Ok(sent)
     }
 
     fn path(&self, method: &str) -> String {
@@ -177,7 +219,7 @@ impl Telegram {
             "offset": offset,
             "timeout": POLL.as_secs(),
             "limit": MAX_UPDATES,
-            "allowed_updates": ["message", "callback_query"],
+            "allowed_updates": ["message", "edited_message", "callback_query"],
         });
         let mut request = HttpRequest::post(self.path("getUpdates"), body);
         request.timeout = POLL + Duration::from_secs(15);
@@ -248,9 +290,19 @@ impl Telegram {
         if !file.caption.is_empty() {
             fields.push(("caption", avocet_core::text::cut(&file.caption, 1_000)));
         }
-        let body = multipart(&fields, file);
-        let request = HttpRequest::with_name("POST", self.path("sendDocument"), body);
-        message_id(&self.send_request(request).await?)
+        let send = |method: &str, kind: &str| {
+            let body = multipart(&fields, kind, file);
+            self.send_request(HttpRequest::with_name("POST", self.path(method), body))
+        };
+        let is_photo = file.is_picture
+            && ["image/png", "image/jpeg"].contains(&file.media_type.as_str())
+            && file.bytes.len() <= MAX_PHOTO;
+        let photo = if is_photo { Some(send("sendPhoto", "photo").await) } else { None };
+        message_id(&match photo {
+            // Its sides may be too long.
+            None | Some(Err(PlatformError::Refused(_))) => send("sendDocument", "document").await?,
+            Some(sent) => sent?,
+        })
     }
 }
 
@@ -267,6 +319,7 @@ impl Platform for Telegram {
         Box::pin(async {
             let me = self.call("getMe", json!({})).await?;
             let name = me.get("username").and_then(Value::as_str).unwrap_or_default().to_owned();
+            self.remove_webhook().await;
             let mut state = self.state();
             state.id = me.get("id").and_then(Value::as_i64).unwrap_or_default();
             state.username.clone_from(&name);
@@ -291,9 +344,9 @@ impl Platform for Telegram {
         &'a self,
         address: &'a ChatAddress,
         content: PostContent<'a>,
-        _new: &'a NewMessage,
+        new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        let body = match content {
+        let mut body = match content {
             PostContent::Text(text) => Telegram::message(address, text),
             PostContent::Question(question) => {
                 let mut body = Telegram::message(address, &question.text);
@@ -308,7 +361,8 @@ impl Platform for Telegram {
             }
             PostContent::File(file) => return Box::pin(self.send_file(address, file)),
         };
-        Box::pin(async move { message_id(&self.call("sendMessage", body).await?) })
+        self.refer(&mut body, new);
+        Box::pin(self.post(body, new))
     }
 
     fn edit<'a>(
@@ -325,6 +379,12 @@ impl Platform for Telegram {
                 edited => edited.map(drop),
             }
         })
+    }
+
+    fn admitted(&self, incoming: &Incoming) {
+        if let Some(message) = incoming.message.as_ref().filter(|_| incoming.is_group) {
+            self.answered.insert(&incoming.id.0, message.0.clone(), std::time::Instant::now());
+        }
     }
 
     fn acknowledge(&self, press: &str, text: Option<&str>) -> PlatformResult<'_, ()> {
@@ -389,7 +449,7 @@ fn network(error: HttpError) -> PlatformError {
 }
 
 /// A form with one file.
-fn multipart(fields: &[(&str, String)], file: &OutgoingFile) -> HttpBody {
+fn multipart(fields: &[(&str, String)], kind: &str, file: &OutgoingFile) -> HttpBody {
     let boundary = format!("avocet-{:032x}", fastrand::u128(..));
     let mut body = Vec::new();
     for (name, value) in fields {
@@ -402,7 +462,7 @@ fn multipart(fields: &[(&str, String)], file: &OutgoingFile) -> HttpBody {
     let plain = |c: char| if c.is_control() || "\"\\".contains(c) { '_' } else { c };
     let name: String = file.name.chars().map(plain).collect();
     let head = format!(
-        "--{boundary}\r\nContent-Disposition: form-data; name=\"document\"; filename=\"{name}\"\r\n\
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"{kind}\"; filename=\"{name}\"\r\n\
          Content-Type: {}\r\n\r\n",
         file.media_type
     );

@@ -113,6 +113,7 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("job",                  Tier::L0, phrases::TOOL_JOBS),
     ("job.stop",             Tier::L1, phrases::JOB_OF_USER),
     ("recall",               Tier::L0, phrases::TOOL_RECALLS),
+    ("file.send",            Tier::L1, phrases::TOOL_SENDS),
     ("tool.withheld",        Tier::L2, phrases::TOOL_WITHHELD),
     ("mode.plan",            Tier::L2, phrases::PLAN_MODE),
     ("mode.edits",           Tier::L0, phrases::EDITS_MODE),

@@ -138,20 +138,33 @@ pub(super) async fn read_inserted(
     read.map_err(|why| ExpansionStop::Unsent(phrases::NOT_SENT.with("why", why)))
 }
 
-/// A file as it is. Its secrets leave the machine for no chat: without them, or not at all.
+/// A file that the user asked for.
 pub(super) async fn read_file(
     scope: &mut TurnScope,
     mention: &Mention,
     masked: bool,
 ) -> Result<Image, ExpansionStop> {
-    let unsent = |say: Phrase| ExpansionStop::Unsent(say.with("name", mention.path.as_str()));
+    let missing = phrases::INSERT_MISSING.with("name", mention.path.as_str());
     let existing = resolve_mention(scope, mention);
-    let mention = existing.ok_or_else(|| unsent(phrases::INSERT_MISSING))?;
+    let mention = existing.ok_or(ExpansionStop::Unsent(missing))?;
     let cleared = clear_mention(scope, &mention).await?.map_err(ExpansionStop::Unsent)?;
-    let name = mention.path.clone();
-    let read = tokio::task::spawn_blocking(move || attachments::read_bytes(&cleared, &name)).await;
-    let read = read.unwrap_or_else(|error| Err(phrases::NOT_SENT.with("why", error.to_string())));
-    let bytes = read.map_err(ExpansionStop::Unsent)?;
+    let sent = file_to_send(scope, cleared, mention.path, masked).await;
+    sent.map_err(ExpansionStop::Unsent)
+}
+
+/// The file of a step as it is. Its secrets leave the machine for no chat: without them, or not at
+/// all.
+pub(super) async fn file_to_send(
+    scope: &TurnScope,
+    cleared: ClearedStep,
+    name: String,
+    masked: bool,
+) -> Result<Image, LocalizedText> {
+    let unsent = |say: Phrase| say.with("name", name.as_str());
+    let named = name.clone();
+    let read = tokio::task::spawn_blocking(move || attachments::read_bytes(&cleared, &named)).await;
+    let bytes =
+        read.unwrap_or_else(|error| Err(phrases::NOT_SENT.with("why", error.to_string())))?;
     let text = String::from_utf8_lossy(&bytes);
     let bytes = match (scope.context.redactor.mask(&text), &text) {
         (Cow::Borrowed(_), _) => bytes,

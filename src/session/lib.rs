@@ -86,6 +86,7 @@ pub mod script_host;
 pub mod script_places;
 mod script_tool;
 pub mod script_turn;
+pub mod send_tool;
 mod session_effects;
 pub mod session_hooks;
 pub mod session_policy;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::attachments::{self, ReadAttachments};
 use super::expansion_stop::ExpansionStop;
 use super::mcp_requests::ServerRequests;
+use super::shell_turn;
 use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use super::wall;
@@ -46,6 +47,9 @@ pub async fn run(
     expansion: AfterExpansion,
     mut scope: TurnScope,
 ) -> FinishedTurn {
+    if let ([PromptPart::Program(words), ..], AfterExpansion::Send) = (&*prompt.parts, expansion) {
+        return shell_turn::run_program(prompt.shown, words, scope).await;
+    }
     scope.begin(prompt.shown.clone(), origin);
     let source = prompt.source.clone();
     let ending = match (expand(&mut scope, prompt, expansion).await, expansion) {
@@ -90,6 +94,7 @@ async fn expand(
     for part in prompt.parts {
         match part {
             PromptPart::Text(words) => text.push_str(&words),
+            PromptPart::Program(words) => text.push_str(&words.join(" ")),
             PromptPart::Shell(_) => text.push_str(&outputs.next().unwrap_or_default()),
             PromptPart::Mention { text: words, mention } => {
                 text.push_str(&words);

@@ -10,8 +10,8 @@ use crate::context::history::TurnRecord;
 use crate::context::shorten;
 use crate::context::window::RESULTS;
 use avocet_core::protocol::{
-    Decision, Event, Message, Observation, Outcome, Question, StepAction, StepQuestion, TurnOrigin,
-    TurnOutcome, Usage,
+    Decision, Event, Message, Observation, Outcome, Question, Requires, Step, StepAction,
+    StepQuestion, TurnOrigin, TurnOutcome, Usage,
 };
 use avocet_safety::{self as safety, ClearedStep, NeedsApproval, Verdict};
 
@@ -30,6 +30,22 @@ pub async fn run(input: UserInput, mut scope: TurnScope) -> FinishedTurn {
     let (ending, observation) = run_or_ask(verdict, background, &mut scope).await;
     let record = if keep { turn_record(&line, &observation) } else { TurnRecord::default() };
     scope.end(ending, record, Usage::default()).await
+}
+
+/// Runs the program of a user's own command.
+pub(super) async fn run_program(
+    shown: String,
+    words: &[String],
+    mut scope: TurnScope,
+) -> FinishedTurn {
+    scope.begin(shown, TurnOrigin::Command);
+    let mut words = words.iter().cloned();
+    let program = words.next().unwrap_or_default();
+    let work = StepAction::Exec { program, args: words.collect() };
+    let step = Step { id: scope.next_step_id(), work, requires: Requires::default(), cwd: None };
+    let verdict = safety::assess(step, scope.policy_context());
+    let (ending, _) = run_or_ask(verdict, BackgroundUse::Never, &mut scope).await;
+    scope.end(ending, TurnRecord::default(), Usage::default()).await
 }
 
 /// Runs a step, after asking if it must, and shows the result.

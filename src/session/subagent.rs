@@ -309,7 +309,7 @@ fn context_of(
     }
     context.responder.effort = definition.effort.or(context.responder.effort);
     // Its end is one message, and no other subagent begins in it.
-    context.tools = context.tools.without(&["task", "plan", "recall"]);
+    context.tools = context.tools.without(&["task", "plan", "recall", avocet_safety::tools::SEND]);
     if let Some(tools) = &bounds.tools {
         context.tools = context.tools.offering(tools.clone());
         context.system.sections.clear();

@@ -15,7 +15,7 @@ use super::turn_conversation::Preamble;
 use super::turn_hooks::step_advice;
 use super::turn_messages::{FinishedTurn, PermissionMessage, TurnMessage};
 use super::turn_scope::TurnScope;
-use super::{provider_search, script_tool, skill_tool, subagent};
+use super::{provider_search, script_tool, send_tool, skill_tool, subagent};
 use crate::agent::Steering;
 use crate::agent::drive::drive;
 use crate::agent::turn::{Turn, TurnResult, TurnStart};
@@ -123,6 +123,7 @@ impl Host for TurnScope {
             }
             Some(ToolTask::Subagent(_)) => subagent::run_task(self, step).await,
             _ if is_script => script_tool::run(self, step).await,
+            _ if send_tool::is_send(&judged.step.work) => send_tool::run(self, step).await,
             _ => self.run_step(step).await,
         };
         self.events.notify(TurnMessage::StepFinished);

@@ -49,7 +49,7 @@ impl Writable for DiscordServer {
 
 /// Direct messages of a user are in channel `7…`.
 fn direct(user: &str) -> ChatAddress {
-    ChatAddress { chat: format!("7{user}").as_str().into(), thread: None }
+    ChatAddress { chat: format!("7{user}").as_str().into(), thread: None, user: None }
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn a_press_does_not_wait_for_missed_messages() {
     let mut client = connect(&server);
     server.mention("800", "2", "before");
     assert_eq!(client.next_text(), "before");
-    let place = ChatAddress { chat: "800".into(), thread: None };
+    let place = ChatAddress { chat: "800".into(), thread: None, user: None };
     client.ask(&place, &question(), &once()).unwrap();
     let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
     let stored = client.stored();
@@ -373,7 +373,7 @@ fn a_message_whose_confirmation_is_lost_is_not_posted_twice() {
 fn a_question_is_pressed_deferred_answered_and_closed() {
     let server = DiscordServer::start();
     let mut client = connect(&server);
-    let place = ChatAddress { chat: "800".into(), thread: None };
+    let place = ChatAddress { chat: "800".into(), thread: None, user: None };
     let id = client.ask(&place, &question(), &once()).unwrap();
     let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
     assert_eq!(asked.content, "Run \\`rm \\-r \\<build\\>\\` && \\*go\\*?");
@@ -530,6 +530,7 @@ fn files_go_both_ways_and_only_from_the_service() {
         media_type: "text/plain".into(),
         bytes: b"all\r\nof it".as_slice().into(),
         caption: "the diff".into(),
+        is_picture: false,
     };
     client.upload(&direct("1"), &file, &once()).unwrap();
     let sent = server.wait_for_message("a file", |message| !message.file_names.is_empty());

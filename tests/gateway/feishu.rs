@@ -151,6 +151,7 @@ fn files_go_both_ways() {
         media_type: "text/plain".into(),
         bytes: b"all of it".as_slice().into(),
         caption: "the <diff>".into(),
+        is_picture: false,
     };
     client.upload(&ChatAddress::of("oc_1"), &file, &once()).unwrap();
     server.with(|tenant| {

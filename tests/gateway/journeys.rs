@@ -211,6 +211,10 @@ journeys! {
     an_agent_is_stopped_by_its_name_and_the_turn_goes_on
     a_message_that_answers_another_one_says_whose_words_those_are
     a_file_of_the_folder_is_sent_as_it_is_and_never_with_its_secrets
+    the_model_sends_a_file_once_the_user_agrees_and_never_its_secrets
+    each_user_of_a_group_has_a_conversation_if_the_settings_say_so
+    an_earlier_conversation_of_the_chat_goes_on_by_a_button
+    an_own_command_runs_a_program_and_asks_no_model
     what_only_an_admin_decides_is_asked_in_the_private_chat_of_one
     a_question_that_no_one_answers_is_mentioned_again_and_rejected_in_the_end
     no_one_else_gets_an_answer_and_their_words_reach_no_model
@@ -339,6 +343,90 @@ fn a_file_of_the_folder_is_sent_as_it_is_and_never_with_its_secrets<S: ChatServi
     gateway.service.command(S::ANN, "file key.txt masked");
     let sent = String::from_utf8(gateway.service.sent_file("key.txt")).unwrap();
     assert!(sent.starts_with("token=") && !sent.contains(&key), "{sent}");
+    assert_eq!(gateway.model.requests().len(), 0);
+}
+
+fn the_model_sends_a_file_once_the_user_agrees_and_never_its_secrets<S: ChatService>() {
+    let send = |path: &str| {
+        let commands = json!([{ "tool": "file.send", "input": { "path": path } }]);
+        let data = json!({ "commands": commands });
+        Reply::text(&json!({ "type": "cmd", "message": "Here.", "data": data }).to_string(), 1)
+    };
+    let replies = vec![send("plot.png"), send("key.txt"), Reply::chat("That was it.")];
+    let gateway = Gateway::<S>::start(replies);
+    let png: &[u8] = include_bytes!("../fixtures/pixel.png");
+    let key = format!("token=ghp_{}", "aB3dE6gH9".repeat(4));
+    for (name, bytes) in [("plot.png", png), ("key.txt", key.as_bytes())] {
+        fs::write(gateway.dir.work().join(name), bytes).unwrap();
+    }
+    gateway.service.say(S::ANN, "show me the plot");
+    for name in ["plot.png", "key.txt"] {
+        let question =
+            gateway.wait_for(name, |shown| !shown.buttons.is_empty() && shown.text.contains(name));
+        gateway.press(S::ANN, &question, "once");
+    }
+    assert!(gateway.service.sent_file("plot.png") == png);
+    gateway.said("That was it.");
+    let told = gateway.model.requests().pop().unwrap().json().to_string();
+    assert!(told.contains("contains secrets, so it was not sent"), "{told}");
+}
+
+fn each_user_of_a_group_has_a_conversation_if_the_settings_say_so<S: ChatService>() {
+    let replies = vec![Reply::chat("Noted."), touch(), Reply::chat("No idea.")];
+    let settings = "admins = [\"1\"]\nsession = \"user\"\n";
+    let both = [S::ANN, S::STRANGER];
+    let gateway = Gateway::<S>::admitting(TestDir::new(), replies, &both, settings);
+    gateway.service.say_in_group(S::ANN, "my colour is red");
+    gateway.said("Noted.");
+    gateway.service.say_in_group(S::STRANGER, "what is my colour?");
+    let question = gateway.question();
+    let told = gateway.service.told(&gateway.press(S::ANN, &question, "once"));
+    assert!(told.contains("Only the user who asked"), "{told}");
+    gateway.press(ADMIN, &question, "once");
+    gateway.said("No idea.");
+    assert!(gateway.has_file("made.txt"));
+    let asked = gateway.model.requests().pop().unwrap().json().to_string();
+    assert!(!asked.contains("is red"), "{asked}");
+}
+
+fn an_earlier_conversation_of_the_chat_goes_on_by_a_button<S: ChatService>() {
+    let gateway = Gateway::<S>::start(answers(3));
+    gateway.service.say(S::ANN, "the first matter");
+    gateway.said("Answer 0.");
+    gateway.service.command(S::ANN, "new");
+    gateway.said("conversation");
+    gateway.service.say(S::ANN, "another matter");
+    gateway.said("Answer 1.");
+    gateway.wait_for_turn_end(S::NAME, "another matter");
+    gateway.service.command(S::ANN, "resume 0");
+    gateway.said("This chat had no such conversation.");
+    gateway.service.command(S::ANN, "resume");
+    let offer = gateway.question();
+    assert!(offer.buttons.iter().all(|(label, _)| label.contains("first matter")), "{offer:?}");
+    gateway.press(S::ANN, &offer, "s0");
+    gateway.said("Continued: the first matter");
+    gateway.service.say(S::ANN, "go on");
+    gateway.said("Answer 2.");
+    let asked = gateway.model.requests().pop().unwrap().json().to_string();
+    assert!(asked.contains("first matter") && !asked.contains("another matter"), "{asked}");
+}
+
+fn an_own_command_runs_a_program_and_asks_no_model<S: ChatService>() {
+    let dir = TestDir::new();
+    let folder = dir.path("avocet/commands");
+    fs::create_dir_all(&folder).unwrap();
+    let text = "exec = [\"touch\", \"{{args}}\"]\nargument_hint = \"<file>\"\n";
+    fs::write(folder.join("make.toml"), text).unwrap();
+    fs::write(folder.join("say.toml"), "exec = [\"echo\", \"it said {{args}}\"]\n").unwrap();
+    let gateway = Gateway::<S>::in_dir(dir, Vec::new(), "");
+    gateway.service.command(S::ANN, "make my made.txt");
+    let question = gateway.question();
+    assert!(question.text.contains("touch 'my made.txt'"), "{}", question.text);
+    gateway.press(S::ANN, &question, "once");
+    gateway.wait_for_turn_end(S::NAME, "make my made.txt");
+    gateway.service.command(S::ANN, "say hello; there");
+    gateway.said("it said hello; there");
+    assert!(gateway.has_file("my made.txt"));
     assert_eq!(gateway.model.requests().len(), 0);
 }
 

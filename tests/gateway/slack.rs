@@ -55,7 +55,7 @@ impl Writable for SlackServer {
 }
 
 fn direct(user: &str) -> ChatAddress {
-    ChatAddress { chat: format!("D{user}").as_str().into(), thread: None }
+    ChatAddress { chat: format!("D{user}").as_str().into(), thread: None, user: None }
 }
 
 #[test]
@@ -326,6 +326,7 @@ fn a_file_whose_confirmation_is_lost_is_shared_once() {
         media_type: "text/plain".into(),
         bytes: b"all".as_slice().into(),
         caption: String::new(),
+        is_picture: false,
     };
     let new = once();
     server.plan("files.completeUploadExternal", Fault::Unheard);
@@ -500,7 +501,8 @@ fn a_service_that_wants_each_connection_to_be_replaced_gets_no_storm() {
 fn a_question_is_pressed_answered_and_closed() {
     let server = SlackServer::start();
     let mut client = connect(&server);
-    let place = ChatAddress { chat: "C1".into(), thread: Some("1700000000.000001".into()) };
+    let place =
+        ChatAddress { chat: "C1".into(), thread: Some("1700000000.000001".into()), user: None };
     let id = client.ask(&place, &question(), &once()).unwrap();
     let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
     assert_eq!(asked.shown(), "Run `rm -r <build>` && *go*?");
@@ -584,7 +586,7 @@ fn a_command_is_answered_where_the_bot_is_no_member() {
         (&answers[1]["text"], &answers[1]["replace_original"]),
         (&json!("done"), &json!(true))
     );
-    let other = ChatAddress { chat: "C8".into(), thread: None };
+    let other = ChatAddress { chat: "C8".into(), thread: None, user: None };
     server.with(|w| w.closed_channels.push("C8".into()));
     let sent = client.send(&other, &Outgoing::plain("x"), &once());
     assert_eq!(sent, Err(PlatformError::Gone));
@@ -613,6 +615,7 @@ fn files_go_both_ways_and_the_token_goes_to_the_service_alone() {
         media_type: "text/plain".into(),
         bytes: b"all of it".as_slice().into(),
         caption: "the <diff>".into(),
+        is_picture: false,
     };
     client.upload(&direct("U1"), &file, &once()).unwrap();
     let shared =

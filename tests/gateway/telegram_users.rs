@@ -39,6 +39,8 @@ fn a_bystander_of_a_group_does_not_answer_the_question_of_another_user() {
     let press = telegram.press(BOB, GROUP, &data(&question.buttons, "once"));
     let said = telegram.wait_for_acknowledgement(&press).unwrap();
     assert!(said.contains("Only the user who asked"), "{said}");
+    let press = telegram.press(STRANGER, GROUP, &data(&question.buttons, "once"));
+    telegram.wait_for_acknowledgement(&press);
     assert!(!gateway.has_file("made.txt"));
     telegram.press(ANN, GROUP, &data(&question.buttons, "once"));
     telegram.wait_for(GROUP, "Done.");
@@ -265,4 +267,42 @@ fn who_may_talk_is_read_again_when_the_settings_change() {
     telegram.write(ANN, "still me");
     telegram.wait_for(ANN, "not allowed to use this bot");
     assert_eq!(gateway.model.requests().len(), 2);
+}
+
+#[test]
+fn a_group_that_gets_another_id_keeps_its_conversation_and_sees_what_is_answered() {
+    let (telegram, gateway) = start(vec![Reply::chat("Noted."), Reply::chat("Red.")], "");
+    telegram.write_in_group(GROUP, ANN, "@avocet_bot my colour is red");
+    telegram.wait_for(GROUP, "Noted.");
+    gateway.wait_for_turn_end("telegram", "my colour");
+    telegram.move_group(GROUP, -1_005);
+    telegram.write_in_group(-1_005, ANN, "@avocet_bot which colour is it?");
+    telegram.wait_for(-1_005, "Red.");
+    let asked = gateway.model.requests().pop().unwrap().json().to_string();
+    assert!(asked.contains("my colour is red"), "{asked}");
+    let sent = telegram.calls("sendMessage");
+    assert!(
+        sent.iter().all(|sent| sent.body["reply_parameters"]["message_id"].is_i64()),
+        "{sent:?}"
+    );
+}
+
+#[test]
+fn a_user_is_answered_in_the_language_of_their_client() {
+    let whoami = serde_json::json!({ "text": "/whoami",
+        "from": { "id": ANN, "first_name": "Ann", "language_code": "zh-hans" } });
+    let (telegram, _gateway) = start(Vec::new(), "");
+    telegram.send(ANN, whoami);
+    telegram.wait_for(ANN, "你");
+}
+
+#[test]
+fn a_changed_message_is_not_read_and_a_webhook_of_before_is_removed() {
+    let (telegram, gateway) = start(vec![Reply::chat("Hello.")], "");
+    telegram.wait_for_calls("deleteWebhook", 1);
+    telegram.write(ANN, "helo");
+    telegram.wait_for(ANN, "Hello.");
+    telegram.edit(ANN, "hello");
+    telegram.wait_for(ANN, "send it as a new one");
+    assert_eq!(gateway.model.requests().len(), 1);
 }

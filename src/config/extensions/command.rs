@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::traits::{self, TraitsReader};
 use super::{Owner, toml_message};
-use crate::toml_schema::TomlKind::Text;
-use crate::toml_schema::{self, SettingKey, TomlEntry, TomlValue};
+use crate::toml_schema::TomlKind::{List, Text};
+use crate::toml_schema::{self, ListKind, SettingKey, TomlEntry, TomlValue};
 use crate::{ConfigDiagnostic, ConfigError};
 use avocet_core::i18n::{Localize, LocalizedText};
 use avocet_core::prompt::template::TemplateForm;
@@ -24,6 +24,8 @@ pub struct CustomCommand {
     pub traits: CommandTraits,
     /// The template as it is in the file.
     pub prompt: String,
+    /// The program that runs in place of a model, and its arguments; empty: the template is sent.
+    pub exec: Vec<String>,
     pub form: TemplateMarks,
     /// The tools it is meant to work with, as its file names them.
     pub allowed_tools: Vec<String>,
@@ -55,13 +57,15 @@ const fn key(path: &'static str) -> SettingKey {
 }
 
 const KEYS: &[SettingKey] = &{
-    let [hint, same_hint, aliases, category, reach, setting, busy, priority, arguments] =
+    let [hint, same_hint, short_hint, aliases, category, reach, setting, busy, priority, arguments] =
         traits::KEYS;
     [
         key("description"),
         key("prompt"),
+        SettingKey::of_extension("exec", List(ListKind::Words)),
         hint,
         same_hint,
+        short_hint,
         aliases,
         category,
         reach,
@@ -99,6 +103,7 @@ pub fn read(
         argument_hint: String::new(),
         traits: CommandTraits::default(),
         prompt: String::new(),
+        exec: Vec::new(),
         form: marks,
         allowed_tools: Vec::new(),
         file: file.to_owned(),
@@ -109,18 +114,21 @@ pub fn read(
         match (path.as_str(), value) {
             ("description", TomlValue::Text(text)) => command.description = text,
             ("prompt", TomlValue::Text(text)) => command.prompt = text,
+            ("exec", TomlValue::List(words)) => command.exec = words,
             (path, value) => {
                 traits.take(path, &value);
             }
         }
     }
-    traits.infer_hint(&command.prompt, TemplateForm::Braces);
+    let text =
+        if command.exec.is_empty() { command.prompt.clone() } else { command.exec.join(" ") };
+    traits.infer_hint(&text, TemplateForm::Braces);
     (command.argument_hint, command.traits) = traits.finish();
-    if command.prompt.trim().is_empty() {
+    if text.trim().is_empty() {
         return Err(toml_message(file, ConfigError::Missing { key: "prompt" }));
     }
     if command.description.trim().is_empty() {
-        command.description = first_line(&command.prompt);
+        command.description = first_line(&text);
     }
     Ok((command, more))
 }
@@ -170,9 +178,19 @@ mod tests {
         assert_eq!(hint("prompt = \"Explain {{args}}\""), "[arguments]");
         assert_eq!(hint("prompt = \"Show !{ls {{args}}}\""), "[arguments]");
         assert_eq!(hint("prompt = \"Explain it\""), "");
-        for key in ["argument_hint", "argument-hint"] {
+        for key in ["argument_hint", "argument-hint", "args_hint"] {
             assert_eq!(hint(&format!("prompt = \"{{{{args}}}}\"\n{key} = \"<x>\"")), "<x>");
         }
+    }
+
+    #[test]
+    fn a_program_takes_the_place_of_a_template() {
+        let (command, _) = of("exec = [\"weather\", \"{{args}}\"]", TemplateMarks::Toml).unwrap();
+        assert_eq!(command.exec, ["weather", "{{args}}"]);
+        assert_eq!(
+            (command.argument_hint.as_str(), command.description.as_str()),
+            ("[arguments]", "weather {{args}}")
+        );
     }
 
     #[test]

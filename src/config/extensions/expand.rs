@@ -22,8 +22,17 @@ pub fn by_name(
     }
 }
 
+/// What a program of a command gets the typed arguments for, in one word.
+const ARGUMENTS: &str = "{{args}}";
+
 /// The prompt of a command.
 pub fn command(command: &CustomCommand, args: &str) -> Result<Prompt, LocalizedText> {
+    let shown = typed_line(&command.name, args);
+    if !command.exec.is_empty() {
+        let words = command.exec.iter().filter(|word| *word != ARGUMENTS || !args.is_empty());
+        let words = words.map(|word| word.replace(ARGUMENTS, args)).collect();
+        return Ok(Prompt { shown, parts: vec![PromptPart::Program(words)], ..Prompt::default() });
+    }
     let (form, root) = match command.form {
         TemplateMarks::Toml | TemplateMarks::Gemini => (template::TemplateForm::Braces, None),
         TemplateMarks::Markdown => {
@@ -33,7 +42,7 @@ pub fn command(command: &CustomCommand, args: &str) -> Result<Prompt, LocalizedT
     let wrong = |why| message_at(&command.file, None, w::TEMPLATE_WRONG).with("why", why);
     let template = Template::parse(&command.prompt, form).map_err(wrong)?;
     Ok(Prompt {
-        shown: typed_line(&command.name, args),
+        shown,
         parts: template.fill(&TemplateValues::new(args, root)),
         source: Some(source(PromptTemplateKind::Command, &command.name, &command.allowed_tools)),
         input: None,

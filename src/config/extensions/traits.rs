@@ -16,10 +16,11 @@ const MAX_ARGUMENTS: usize = 25;
 const WHOLE: &str = "arguments";
 
 /// The keys in a TOML file; front matter has the same, with `-` in place of `_`.
-pub const KEYS: [SettingKey; 9] = [
+pub const KEYS: [SettingKey; 10] = [
     SettingKey::of_extension("argument_hint", Text),
     // As front matter spells it.
     SettingKey::of_extension("argument-hint", Text),
+    SettingKey::of_extension("args_hint", Text),
     SettingKey::of_extension("aliases", List(ListKind::Names)),
     SettingKey::of_extension("category", Choice(Category::CODES)),
     SettingKey::of_extension("reach", Choice(REACHES)),
@@ -79,7 +80,7 @@ impl TraitsReader {
     fn take_text(&mut self, key: &str, text: &str) -> bool {
         let traits = &mut self.traits;
         match key {
-            "argument_hint" | "argument-hint" => text.clone_into(&mut self.hint),
+            "argument_hint" | "argument-hint" | "args_hint" => text.clone_into(&mut self.hint),
             "category" => traits.category = Category::from_code(text).unwrap_or_default(),
             "reach" => {
                 traits.reach = match text {

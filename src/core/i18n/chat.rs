@@ -24,6 +24,12 @@ words! { "chat":
     ADMIN_DECIDES: "It reads credentials, steers programs or reaches beyond this folder: only an admin can approve it.", "它会读取凭据、影响程序的行为，或超出本目录：只有管理员可以批准。";
     GREETING: "Send a message to begin. /help lists the commands.", "发送消息即可开始。/help 列出所有命令。";
     LANG_SET: "Avocet speaks English here now.", "Avocet 现在在这里使用中文。";
+    ABOUT_SEND: "Sends a file of the folder to the chat", "把目录中的文件发送到聊天";
+    EDITED: "An edited message is not read again: send it as a new one.", "修改后的消息不会重新读取：请作为新消息发送。";
+    PROGRAM_ENDS: "Stopped, as the program ends. Send the message again once it runs.", "程序即将退出，已停止。请在程序重新运行后再次发送。";
+    NO_EARLIER: "This chat has no earlier conversation in this folder.", "本聊天在此目录中没有更早的对话。";
+    CHOOSE_EARLIER: "Which conversation goes on?", "要继续哪个对话？";
+    NOT_OF_CHAT: "This chat had no such conversation. `/resume` shows those that it had.", "本聊天没有这个对话。`/resume` 可查看本聊天的对话。";
     ADMIN_ASKED: "An admin was asked in a private chat.", "已在私聊中询问管理员。";
     ADMIN_NOT_ASKED: "No admin could be asked in a private chat: {why}. Ask one to write here.", "无法在私聊中询问管理员：{why}。请让管理员在这里发言。";
     ASKS_ELSEWHERE: "The user {name} needs an admin's decision in another chat:", "用户 {name} 在另一个聊天中需要管理员决定：";

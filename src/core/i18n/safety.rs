@@ -239,6 +239,7 @@ words! { "safety":
 
     // Tools other than programs.
     TOOL_FAULT: "The input is invalid, so nothing is done.", "输入无效，因此什么都不会做。";
+    TOOL_SENDS: "Sends `{path}` to this chat.", "会把 `{path}` 发送到本聊天。";
     TOOL_READS: "Only reads `{path}`.", "只读取 `{path}`。";
     ADDS_NOTE: "Adds a line to `{path}`, which is sent with every request.", "会向 `{path}` 添加一行，它会随每次请求发送。";
     TOOL_WRITES: "Writes `{path}`.", "会写入 `{path}`。";

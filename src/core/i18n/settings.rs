@@ -85,6 +85,8 @@ words! { "settings":
     GATEWAY_DOMAIN: "Which of the two services the app belongs to", "应用属于哪个服务：飞书还是 Lark";
     GATEWAY_ALLOW: "Who may talk to the bot", "谁可以与机器人对话";
     GATEWAY_ADMINS: "Who may approve steps and change settings", "谁可以批准步骤和更改设置";
+    GATEWAY_SLACK_MENU: "Whether Slack gets all commands, or `/avocet` alone", "在 Slack 注册所有命令，还是只注册 `/avocet`";
+    GATEWAY_SESSION: "Whether a group has one conversation, or each of its users", "群组共用一个对话，还是每个用户各有一个";
     GATEWAY_MENTION: "Whether the bot must be mentioned in groups", "群组中是否必须提及机器人";
     GATEWAY_API_URL: "The address of the platform", "平台地址";
     GATEWAY_USER_COMMANDS: "Commands that everyone may use in chats", "聊天中人人可用的命令";

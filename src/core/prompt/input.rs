@@ -139,7 +139,8 @@ pub fn text_of(parts: &[PromptPart]) -> String {
         PromptPart::Insert(_)
         | PromptPart::File { .. }
         | PromptPart::Image(_)
-        | PromptPart::ServerPrompt(_) => String::new(),
+        | PromptPart::ServerPrompt(_)
+        | PromptPart::Program(_) => String::new(),
     };
     parts.iter().map(typed).collect()
 }
@@ -152,7 +153,8 @@ fn mentions_of(parts: &[PromptPart]) -> Vec<Mention> {
         | PromptPart::File { .. }
         | PromptPart::Shell(_)
         | PromptPart::Image(_)
-        | PromptPart::ServerPrompt(_) => None,
+        | PromptPart::ServerPrompt(_)
+        | PromptPart::Program(_) => None,
     };
     parts.iter().filter_map(mention).collect()
 }

@@ -37,6 +37,8 @@ pub enum PromptPart {
     Image(PastedImage),
     /// Replaced by what a prompt of an MCP server gives.
     ServerPrompt(ServerPromptCall),
+    /// A program and its arguments: it runs, and no model is asked.
+    Program(Vec<String>),
 }
 
 /// A prompt of an MCP server, by its name without the slash, and its arguments as typed.
@@ -210,7 +212,8 @@ impl Prompt {
             | PromptPart::Insert(_)
             | PromptPart::File { .. }
             | PromptPart::Image(_)
-            | PromptPart::ServerPrompt(_) => None,
+            | PromptPart::ServerPrompt(_)
+            | PromptPart::Program(_) => None,
         })
     }
 

@@ -16,7 +16,7 @@ fn settings(allow: &[&str], admins: &[&str]) -> PlatformSettings {
 fn text(id: &str, text: &str) -> Incoming {
     Incoming {
         id: "1".into(),
-        at: ChatAddress { chat: "c".into(), thread: None },
+        at: ChatAddress { chat: "c".into(), thread: None, user: None },
         message: None,
         sender: Sender { id: id.into(), name: "Ann".into(), language: None, is_bot: false },
         is_group: false,

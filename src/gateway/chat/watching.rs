@@ -21,6 +21,7 @@ impl Chat {
             let left = half.filter(|_| open.is_some());
             let due = left.map(|half| now + half);
             self.question = QuestionWatch { open, due, left, ..QuestionWatch::default() };
+            self.claim_presses().await;
             self.refer_question();
         }
         if self.question.due.is_none_or(|due| due > now) {
@@ -34,6 +35,16 @@ impl Chat {
         }
         let effects = self.conversation.view.expire_question().into_iter().collect();
         Box::pin(self.apply(effects)).await;
+    }
+
+    /// A press in a group is for the conversation that asked, whichever user it is of.
+    async fn claim_presses(&mut self) {
+        let at = self.parts.options.address.clone();
+        let Some(open) = self.conversation.view.question().filter(|_| at.user.is_some()) else {
+            return;
+        };
+        let nonce = open.question.nonce().to_owned();
+        let _ = self.parts.notes.send(ChatNote::Referred(nonce, at)).await;
     }
 
     fn refer_question(&mut self) {

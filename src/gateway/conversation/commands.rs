@@ -12,19 +12,25 @@ use super::waiting::{WaitingInput, WaitingWords};
 use super::{ChatConversation, FetchState, SuggestQuery};
 use avocet_core::i18n::{Localize as _, chat as w, commands as registry, common};
 use avocet_core::protocol::{
-    Mention, Op, Prompt, PromptPart, Report, SessionOp, SettingOp, Submission, TurnOp,
+    Mention, Op, Prompt, PromptPart, Report, SavedOp, SessionOp, SettingOp, Submission, TurnOp,
 };
 use avocet_present::commands::{self, ApprovalSpan, ChatAction, CommandOutcome, UiAction};
-use avocet_safety::sanitize::{TextSource, clean};
 
 impl ChatConversation {
     /// What could follow in an option: answered at once, or once the user's commands are known.
     pub fn on_suggest(&mut self, query: SuggestQuery) -> Vec<ChatEffect> {
-        if self.suggesting.has_commands {
-            return vec![self.context.suggestion(query, self.is_busy())];
+        let mut effects = Vec::new();
+        if query.command == "model" && !std::mem::replace(&mut self.suggesting.has_models, true) {
+            // The next letter finds them.
+            let report = Op::Session(SessionOp::Report { report: Report::Models });
+            effects.push(ChatEffect::Send(report.into()));
         }
-        self.suggesting.waiting.push(query);
-        Vec::new()
+        if self.suggesting.has_commands {
+            effects.push(self.context.suggestion(query, self.is_busy()));
+        } else {
+            self.suggesting.waiting.push(query);
+        }
+        effects
     }
 
     /// A command of the menu, or typed.
@@ -178,6 +184,10 @@ impl ChatConversation {
         if !self.may_send(&request.speaker, &op) {
             return Vec::new();
         }
+        let Some(op) = self.saved.within_chat(op) else {
+            self.view.posts.say(w::NOT_OF_CHAT);
+            return Vec::new();
+        };
         let op = request.speaker.signed_op(op);
         let id = self.inbox.next_id();
         let by = &request.speaker.id;
@@ -220,7 +230,7 @@ impl ChatConversation {
             CommandOutcome::Say(notice) => {
                 self.view.posts.notice(&notice);
                 let customs = self.context.options.limits.customs;
-                if customs.has_own_threads && notice.say == registry::NOTHING_RUNS.into() {
+                if customs.marks_commands && notice.say == registry::NOTHING_RUNS.into() {
                     self.view.posts.say(w::STOP_IN_THREAD);
                 }
                 Vec::new()
@@ -260,6 +270,10 @@ impl ChatConversation {
                 vec![ChatEffect::Send(
                     Op::Session(SessionOp::Report { report: Report::Models }).into(),
                 )]
+            }
+            UiAction::Sessions => {
+                self.saved.asked = true;
+                vec![ChatEffect::Send(Op::Saved(SavedOp::ListSessions).into())]
             }
             UiAction::Efforts => {
                 let page = commands::efforts_page(&self.context.info);
@@ -327,21 +341,11 @@ impl ChatConversation {
         masked: bool,
         request: &CommandRequest,
     ) -> Vec<ChatEffect> {
-        let name = path.rsplit('/').next().unwrap_or_default();
-        let name = clean(name, TextSource::Text);
         let mention = Mention { path: path.clone(), lines: None };
         let parts = vec![PromptPart::File { mention, masked }];
         let shown = format!("/file {path}");
         let prompt = Box::new(Prompt { shown, parts, ..Prompt::default() });
-        let effects = self.send_op(Op::Turn(TurnOp::Render { prompt }), request);
-        let sent = effects.iter().find_map(|effect| match effect {
-            ChatEffect::Send(Submission { id, op: Op::Turn(TurnOp::Render { .. }) }) => *id,
-            _ => None,
-        });
-        if let Some(id) = sent {
-            self.inbox.request_file(id, name);
-        }
-        effects
+        self.send_op(Op::Turn(TurnOp::Render { prompt }), request)
     }
 }
 

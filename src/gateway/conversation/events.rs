@@ -3,7 +3,7 @@
 use super::super::reply::LiveReply;
 use super::effect::ChatEffect;
 use super::inbox::PendingMessage;
-use super::offers::suggested_messages;
+use super::offers::{as_labels, offer_saved, suggested_messages};
 use super::recovery::InterruptedMessage;
 use super::{BegunMessage, ChatConversation};
 use avocet_core::i18n::{chat as w, linear, session as s};
@@ -28,7 +28,8 @@ impl ChatConversation {
             Event::Delta { text } => self.view.on_delta(&text),
             Event::Replied(message) => {
                 self.view.on_reply(&message);
-                self.offer(w::SUGGESTIONS, suggested_messages(&message.suggestions));
+                let lines = as_labels(suggested_messages(&message.suggestions));
+                self.offer(w::SUGGESTIONS, lines);
             }
             Event::Plan { items } => self.view.on_plan(&items),
             Event::StepStarted { step, .. } => self.view.on_step_started(&step),
@@ -39,6 +40,7 @@ impl ChatConversation {
             Event::TurnEnded { ending, .. } => return self.on_turn_ended(&ending),
             Event::Facts(info) => {
                 self.set_lang(info.lang);
+                self.saved.note(&info.session);
                 self.context.info = *info;
                 if self.context.info.read_only {
                     return self.drop_refused();
@@ -61,10 +63,11 @@ impl ChatConversation {
                     self.offer_values("/model");
                 }
             }
+            Event::Sessions { rows, .. } => offer_saved(self, &rows),
             Event::Catalogue(extensions) => return self.on_extensions(*extensions),
             Event::HistoryChunk { events, more, .. } => return self.recover(&events, more),
             Event::Cleared => self.view.posts.say(linear::CLEARED),
-            Event::Rendered { text, images } => self.view.on_rendered(text, images),
+            Event::Rendered { text, images } => self.view.on_rendered(&text, images),
             Event::TerminalRequested { ask } => {
                 return vec![ChatEffect::decide(ask, Decision::Reject { word: None })];
             }
@@ -80,10 +83,10 @@ impl ChatConversation {
             return Vec::new();
         }
         match notice.topic {
-            Topic::Resumed => return Vec::new(),
+            Topic::Resumed if !std::mem::take(&mut self.saved.resuming) => return Vec::new(),
             // In the terminal the way out is another one.
             Topic::ReadOnly => self.view.posts.say_read_only(),
-            Topic::General | Topic::PiecesDeclined | Topic::NotCompressed => {
+            Topic::Resumed | Topic::General | Topic::PiecesDeclined | Topic::NotCompressed => {
                 self.view.posts.notice(notice)
             }
         }
@@ -98,7 +101,7 @@ impl ChatConversation {
         self.ran_queue = false;
         let begun = self.inbox.begin(submit);
         let asker = begun.message.as_ref().map(|message| message.by.clone()).or(begun.starter);
-        self.view.begin(origin, asker, begun.file);
+        self.view.begin(origin, asker, begun.message.is_none());
         let Some(PendingMessage { id, delivery, text, .. }) = begun.message else {
             return Vec::new();
         };

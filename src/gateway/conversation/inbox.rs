@@ -49,8 +49,6 @@ pub struct Inbox {
     pub steers: VecDeque<PendingMessage>,
     /// The commands that begin a turn without a message, and who sent them.
     pub starters: Vec<(SubmitId, UserId)>,
-    /// The files that users asked for, and their names.
-    file_requests: Vec<(SubmitId, String)>,
     /// Commands that wait for the end of the turn.
     pub deferred: VecDeque<CommandRequest>,
     /// What waits for the files of the user's commands.
@@ -63,8 +61,6 @@ pub struct BegunInput {
     pub message: Option<PendingMessage>,
     /// Who sent the command that began it.
     pub starter: Option<UserId>,
-    /// The name of the file that it reads.
-    pub file: Option<String>,
 }
 
 impl Inbox {
@@ -75,7 +71,6 @@ impl Inbox {
             submitted: VecDeque::new(),
             steers: VecDeque::new(),
             starters: Vec::new(),
-            file_requests: Vec::new(),
             deferred: VecDeque::new(),
             waiting: WaitingInputs::default(),
         }
@@ -107,16 +102,10 @@ impl Inbox {
         (self.submitted.len() >= most).then(|| w::QUEUE_FULL.with("most", most))
     }
 
-    pub fn request_file(&mut self, id: SubmitId, name: String) {
-        self.file_requests.push((id, name));
-    }
-
     pub fn begin(&mut self, submit: Option<SubmitId>) -> BegunInput {
-        let files = std::mem::take(&mut self.file_requests);
-        let file = files.into_iter().find(|(id, _)| Some(*id) == submit).map(|(_, name)| name);
         let message = take(&mut self.submitted, submit);
         let starter = submit.and_then(|submit| self.take_starter(submit));
-        BegunInput { message, starter, file }
+        BegunInput { message, starter }
     }
 
     fn take_starter(&mut self, submit: SubmitId) -> Option<UserId> {
@@ -142,7 +131,6 @@ impl Inbox {
     /// No turn comes of it.
     pub fn drop_turnless(&mut self, submit: SubmitId) -> Option<ChatEffect> {
         self.starters.retain(|(id, _)| *id != submit);
-        self.file_requests.retain(|(id, _)| *id != submit);
         take(&mut self.submitted, Some(submit)).map(|one| ChatEffect::Done(one.delivery))
     }
 

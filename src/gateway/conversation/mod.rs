@@ -18,6 +18,7 @@ mod posts;
 mod question_view;
 mod recovery;
 mod reply_view;
+mod saved;
 mod shortcuts;
 mod speaker;
 mod suggest_query;
@@ -33,6 +34,7 @@ pub use posts::ChatPosts;
 use recovery::Recovery;
 pub use recovery::{BegunMessage, ChatRecovery};
 use reply_view::ReplyView;
+use saved::SavedConversations;
 use shortcuts::Shortcuts;
 pub use speaker::{Speaker, display_name};
 pub use suggest_query::SuggestQuery;
@@ -57,6 +59,7 @@ pub struct ChatConversation {
     pub fetching: FetchState,
     /// They are shown when they come.
     asked_models: bool,
+    saved: SavedConversations,
     /// The session is to go on with what waits, which may have begun already.
     ran_queue: bool,
     shortcuts: Option<Shortcuts>,
@@ -90,6 +93,7 @@ impl ChatConversation {
             recovery: Recovery { begun: recovery.begun },
             fetching: FetchState::Idle,
             asked_models: false,
+            saved: SavedConversations::new(recovery.earlier),
             ran_queue: false,
             shortcuts: None,
             awaited_argument: None,

@@ -9,14 +9,14 @@ use super::shortcuts::Shortcuts;
 use super::speaker::Speaker;
 use avocet_core::i18n::{LocalizedText, chat as w};
 use avocet_core::prompt::input::{Intent, parse};
-use avocet_core::protocol::PromptPart;
+use avocet_core::protocol::{PromptPart, SessionRow};
 
 /// Commands that show a page of values when they have no argument.
 const PICKED: [&str; 5] = ["model", "mode", "effort", "bot", "lang"];
 
 impl ChatConversation {
-    /// Offers lines in place of those that were offered before.
-    pub(super) fn offer(&mut self, say: impl Into<LocalizedText>, lines: Vec<String>) {
+    /// Offers lines, each with its label, in place of those that were offered before.
+    pub(super) fn offer(&mut self, say: impl Into<LocalizedText>, lines: Vec<(String, String)>) {
         self.withdraw_offer(None);
         if !lines.is_empty() {
             self.shortcuts = Some(Shortcuts::open(&say.into(), lines, &mut self.view.posts));
@@ -37,7 +37,7 @@ impl ChatConversation {
         };
         let values = self.context.complete(&format!("/{name} "), "", self.is_busy()).into_iter();
         let lines = values.map(|value| format!("/{name} {}", value.trim())).collect();
-        self.offer(w::CHOOSE, lines);
+        self.offer(w::CHOOSE, as_labels(lines));
     }
 
     /// A button was pressed. Whatever it is, the service gets an answer.
@@ -73,4 +73,18 @@ pub(super) fn suggested_messages(suggestions: &[String]) -> Vec<String> {
         Intent::Empty | Intent::Command { .. } | Intent::Shell { .. } => false,
     };
     suggestions.iter().filter(is_message).cloned().collect()
+}
+
+/// Lines that are their own labels.
+pub(super) fn as_labels(lines: Vec<String>) -> Vec<(String, String)> {
+    lines.into_iter().map(|line| (line.clone(), line)).collect()
+}
+
+/// Offers the earlier conversations of the chat, if they were asked for.
+pub(super) fn offer_saved(chat: &mut ChatConversation, rows: &[SessionRow]) {
+    match chat.saved.take_lines(rows, &chat.context.info.session) {
+        None => {}
+        Some(lines) if lines.is_empty() => chat.view.posts.say(w::NO_EARLIER),
+        Some(lines) => chat.offer(w::CHOOSE_EARLIER, lines),
+    }
 }

@@ -11,6 +11,7 @@ use super::super::timeline::{PostBody, PostKey, Timeline};
 use super::effect::ChatEffect;
 use super::inbox::Inbox;
 use super::open_commands::OpenCommands;
+use avocet_core::i18n::commands::OUT_OF_REACH;
 use avocet_core::i18n::{Lang, LocalizedText, chat as w};
 use avocet_core::protocol::{Event, Notice, NoticeLevel, TurnOutcome};
 use avocet_core::text::{cut, one_line};
@@ -184,7 +185,10 @@ impl ChatPosts {
         };
         let hint = notice.hint.iter().map(|hint| format!("\n{}", hint.text(lang)));
         let text = format!("{mark}{}{}", notice.say.text(lang), hint.collect::<String>());
-        self.markdown(&clean(&terminal_names(&text, lang), TextSource::Text));
+        // That it is one of the terminal is what it says.
+        let is_said = notice.say.phrase() == OUT_OF_REACH;
+        let text = if is_said { text } else { terminal_names(&text, lang) };
+        self.markdown(&clean(&text, TextSource::Text));
     }
 
     pub fn page(&mut self, localized_text: &LocalizedText, rows: &[PageRow]) {
@@ -232,6 +236,7 @@ pub fn text_file(name: &str, text: String) -> OutgoingFile {
         media_type: "text/plain; charset=utf-8".to_owned(),
         bytes: text.into(),
         caption: String::new(),
+        is_picture: false,
     }
 }
 

@@ -11,6 +11,8 @@ pub struct ChatRecovery {
     pub begun: Vec<BegunMessage>,
     /// The message of a question that was open.
     pub question: Option<MessageId>,
+    /// The conversations that the chat had before.
+    pub earlier: Vec<String>,
 }
 
 /// A message whose turn began before the program ended.

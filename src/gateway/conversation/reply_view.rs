@@ -15,7 +15,7 @@ use super::effect::ChatEffect;
 use super::posts::ChatPosts;
 use super::question_view::{AnswerResult, QuestionView, ReferredQuestion};
 use super::speaker::Speaker;
-use avocet_core::i18n::{chat as w, common, linear, session as s};
+use avocet_core::i18n::{Phrase, chat as w, common, linear, session as s};
 use avocet_core::protocol::{
     Ask, AskId, Decision, Event, Image, ModelMessage, Observation, Outcome, PlanItem, PlanState,
     Question, Step, TurnOrigin, TurnOutcome,
@@ -48,8 +48,10 @@ pub struct ReplyView {
     plan_key: Option<PostKey>,
     agents: SubagentProgress,
     shows_steps: bool,
-    /// The name of the file whose turn runs.
-    requested_file: Option<String>,
+    /// The sentence about a turn that is stopped.
+    pub stop_phrase: Phrase,
+    /// What is sent as a file was asked for by a command: it is wanted as it is.
+    is_command: bool,
     /// An admin has spoken here: what only admins decide is offered.
     has_admin: bool,
 }
@@ -66,7 +68,8 @@ impl ReplyView {
             plan_key: None,
             agents: SubagentProgress::default(),
             shows_steps,
-            requested_file: None,
+            stop_phrase: common::STOPPED,
+            is_command: false,
             has_admin: false,
         }
     }
@@ -126,12 +129,12 @@ impl ReplyView {
 
     // The turn
 
-    pub fn begin(&mut self, origin: TurnOrigin, asker: Option<UserId>, file: Option<String>) {
+    pub fn begin(&mut self, origin: TurnOrigin, asker: Option<UserId>, is_command: bool) {
+        self.is_command = is_command;
         self.state = ChatState::Working;
         self.origin = origin;
         self.reply = None;
         self.progress = ProgressPost::default();
-        self.requested_file = file;
         self.asker = asker;
     }
 
@@ -212,12 +215,9 @@ impl ReplyView {
         }
     }
 
-    /// A prompt that was only expanded: a file that the user asked for.
-    pub fn on_rendered(&mut self, text: String, images: Vec<Image>) {
-        let Some(name) = self.requested_file.take() else {
-            self.posts.markdown(&clean(&text, TextSource::Text));
-            return;
-        };
+    /// A file by its path, or a prompt that was only expanded.
+    pub fn on_rendered(&mut self, text: &str, images: Vec<Image>) {
+        let name = clean(text.rsplit('/').next().unwrap_or_default(), TextSource::Text);
         let image = images.into_iter().next();
         match image.and_then(|image| Some((STANDARD.decode(&image.data).ok()?, image.mime))) {
             Some((bytes, _)) if bytes.len() as u64 > self.posts.limits().upload => {
@@ -226,10 +226,16 @@ impl ReplyView {
             }
             Some((bytes, media_type)) => {
                 let bytes = bytes.into();
-                let file = OutgoingFile { name, media_type, bytes, caption: String::new() };
+                let file = OutgoingFile {
+                    name,
+                    media_type,
+                    bytes,
+                    caption: String::new(),
+                    is_picture: !self.is_command,
+                };
                 self.posts.timeline.post(PostBody::File(file));
             }
-            None => drop(self.posts.file(&name, text)),
+            None => self.posts.markdown(&clean(text, TextSource::Text)),
         }
     }
 
@@ -243,10 +249,9 @@ impl ReplyView {
         self.progress.close(&mut self.posts.timeline);
         self.plan_key.take().into_iter().for_each(|post| self.posts.timeline.settle(post));
         self.state = ChatState::Idle;
-        self.requested_file = None;
         match outcome {
             TurnOutcome::Done | TurnOutcome::Error => {}
-            TurnOutcome::Cancelled | TurnOutcome::Stopped => self.posts.say(common::STOPPED),
+            TurnOutcome::Cancelled | TurnOutcome::Stopped => self.posts.say(self.stop_phrase),
             TurnOutcome::Interrupted => self.posts.say(s::INTERRUPTED),
             TurnOutcome::Limit { why }
             | TurnOutcome::Failed { why }

@@ -17,16 +17,21 @@ pub struct Shortcuts {
     nonce: String,
     post: PostKey,
     text: String,
-    lines: Vec<String>,
+    /// Each with its label before it.
+    lines: Vec<(String, String)>,
 }
 
 impl Shortcuts {
-    pub fn open(text: &LocalizedText, mut lines: Vec<String>, posts: &mut ChatPosts) -> Shortcuts {
+    pub fn open(
+        text: &LocalizedText,
+        mut lines: Vec<(String, String)>,
+        posts: &mut ChatPosts,
+    ) -> Shortcuts {
         lines.truncate(MAX_BUTTONS);
         let nonce = nonce();
         let most = posts.limits().label.saturating_sub(1);
-        let button = |(at, line): (usize, &String)| Button {
-            label: cut(&one_line(&clean(line, TextSource::Text)), most),
+        let button = |(at, (label, _)): (usize, &(String, String))| Button {
+            label: cut(&one_line(&clean(label, TextSource::Text)), most),
             data: format!("q.{nonce}.s{at}"),
             style: ButtonStyle::Usual,
         };
@@ -39,12 +44,13 @@ impl Shortcuts {
     pub fn line(&self, data: &str) -> Option<&str> {
         let data = ButtonData::parse(data).filter(|data| data.nonce == self.nonce)?;
         let at: usize = data.choice.strip_prefix('s')?.parse().ok()?;
-        self.lines.get(at).map(String::as_str)
+        self.lines.get(at).map(|(_, line)| line.as_str())
     }
 
     /// Its buttons are gone; a line that was chosen is shown.
     pub fn close(self, chosen: Option<&str>, posts: &mut ChatPosts) {
-        let chosen = chosen.map(|line| format!("\n→ {}", clean(line, TextSource::Text)));
+        let chosen = self.lines.iter().find(|(_, line)| chosen == Some(line));
+        let chosen = chosen.map(|(label, _)| format!("\n→ {}", clean(label, TextSource::Text)));
         let text = format!("{}{}", self.text, chosen.unwrap_or_default());
         posts.timeline.update(self.post, PostBody::Plain(text));
         posts.timeline.settle(self.post);

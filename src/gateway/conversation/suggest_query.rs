@@ -14,6 +14,8 @@ pub struct SuggestQuery {
 #[derive(Debug, Default)]
 pub struct Suggesting {
     pub has_commands: bool,
+    /// The models were asked for.
+    pub has_models: bool,
     pub waiting: Vec<SuggestQuery>,
 }
 

@@ -24,7 +24,7 @@ mod offers;
 fn conversation(user_commands: &[&str]) -> ChatConversation {
     let options = ChatOptions {
         platform: ChatPlatform::Telegram,
-        address: ChatAddress { chat: "c".into(), thread: None },
+        address: ChatAddress { chat: "c".into(), thread: None, user: None },
         lang: Lang::En,
         limits: PlatformLimits::for_tests(1_000),
         open: Vec::new(),
@@ -431,33 +431,6 @@ fn sentences_name_the_terminal_where_their_command_works_only_there() {
     chat.view.posts.notice(&Notice::warning(avocet_core::i18n::session::WOULD_LOSE_HINT));
     let said = texts_of(&mut chat);
     assert!(said.contains("in the terminal"), "{said}");
-}
-
-/// Answers the commands in the order in which they came: each begins a turn of its own.
-#[test]
-fn commands_that_wait_for_a_turn_run_one_after_another() {
-    let mut chat = conversation(&[]);
-    begin(&mut chat, "x");
-    for (delivery, file) in [("d1", "a.txt"), ("d2", "b.txt")] {
-        assert!(
-            ops(&chat.on_command(&user("ann"), delivery.into(), sent("file", file))).is_empty()
-        );
-    }
-    let render = |effects: &[ChatEffect]| match ops(effects).as_slice() {
-        [Op::Turn(TurnOp::Render { prompt })] => prompt.shown.clone(),
-        other => panic!("{other:?}"),
-    };
-    let effects = chat.on_event(ended());
-    assert_eq!(render(&effects), "/file a.txt");
-    assert!(!chat.is_idle(), "the other one waits");
-    begin(&mut chat, "/file a.txt");
-    chat.on_event(Event::Rendered { text: "A".into(), images: Vec::new() });
-    assert_eq!(render(&chat.on_event(ended())), "/file b.txt");
-    begin(&mut chat, "/file b.txt");
-    chat.on_event(Event::Rendered { text: "B".into(), images: Vec::new() });
-    assert!(ops(&chat.on_event(ended())).is_empty() && chat.is_idle());
-    let shown = texts_of(&mut chat);
-    assert!(shown.contains("[a.txt]") && shown.contains("[b.txt]"), "{shown}");
 }
 
 #[test]

@@ -64,6 +64,14 @@ impl DiscordCursor {
         self.channels.admit(channel)
     }
 
+    /// In a thread that the bot has joined, what follows needs no mention.
+    pub fn address(&self, discord_incoming: &mut DiscordIncoming) {
+        let DiscordIncoming { incoming, in_thread, .. } = discord_incoming;
+        let channel = &incoming.at.chat.0;
+        let is_joined = self.channels.admitted().iter().any(|known| known.id == *channel);
+        incoming.is_addressed |= *in_thread && is_joined;
+    }
+
     /// Missed messages are being read.
     pub fn begin_catch_up(&mut self) {
         self.ahead.get_or_insert(0);
@@ -95,6 +103,26 @@ mod tests {
 
     use super::super::incoming::read_event;
     use super::*;
+
+    #[test]
+    fn in_a_thread_that_the_bot_joined_what_follows_needs_no_mention() {
+        let written = |channel: &str, more: serde_json::Value| {
+            let mut data = json!({ "id": "5", "channel_id": channel, "guild_id": "50",
+                "content": "go on", "author": { "id": "1" } });
+            data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            read_event("MESSAGE_CREATE", data, "900").unwrap()
+        };
+        let mut cursor = DiscordCursor::default();
+        cursor.admit(known("7"));
+        let is_addressed = |channel: &str, more: serde_json::Value| {
+            let mut read = written(channel, more);
+            cursor.address(&mut read);
+            read.incoming.is_addressed
+        };
+        assert!(is_addressed("7", json!({ "position": 0 })));
+        assert!(!is_addressed("7", json!({})), "it is a channel");
+        assert!(!is_addressed("8", json!({ "position": 0 })), "it is a thread of others");
+    }
 
     fn known(channel: &str) -> KnownChannel {
         KnownChannel { id: channel.to_owned(), is_group: true }

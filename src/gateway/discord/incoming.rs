@@ -19,6 +19,8 @@ pub struct DiscordIncoming {
     pub incoming: Incoming,
     /// The server it happened in; `None` for direct messages.
     pub guild: Option<String>,
+    /// It was written in a thread.
+    pub in_thread: bool,
     pub interaction: Option<OpenInteraction>,
 }
 
@@ -61,6 +63,9 @@ struct DiscordMessage {
     attachments: Vec<DiscordAttachment>,
     #[serde(deserialize_with = "lenient::field")]
     referenced_message: Option<ReferencedMessage>,
+    /// Its number in a thread.
+    #[serde(deserialize_with = "lenient::field")]
+    position: Option<u64>,
     /// What was forwarded.
     #[serde(deserialize_with = "lenient::list")]
     message_snapshots: Vec<ForwardedMessage>,
@@ -193,9 +198,19 @@ const MESSAGE_TYPES: [u64; 2] = [0, 19];
 pub fn read_event(name: &str, data: Value, bot: &str) -> Option<DiscordIncoming> {
     match name {
         "MESSAGE_CREATE" => message(serde_json::from_value(data).ok()?, bot),
+        "MESSAGE_UPDATE" => edited(data, bot),
         "INTERACTION_CREATE" => interaction(serde_json::from_value(data).ok()?),
         _ => None,
     }
+}
+
+/// A message that its author changed: one that got the preview of an address has no such time.
+fn edited(data: Value, bot: &str) -> Option<DiscordIncoming> {
+    let time = data["edited_timestamp"].as_str()?.to_owned();
+    let mut read = message(serde_json::from_value(data).ok()?, bot)?;
+    read.incoming.id = DeliveryId(format!("e:{time}:{}", read.incoming.id));
+    read.incoming.kind = IncomingKind::Edited;
+    Some(read)
 }
 
 fn message(mut message: DiscordMessage, bot: &str) -> Option<DiscordIncoming> {
@@ -239,7 +254,8 @@ fn message(mut message: DiscordMessage, bot: &str) -> Option<DiscordIncoming> {
         album: None,
         kind,
     };
-    Some(DiscordIncoming { incoming, guild: message.guild_id, interaction: None })
+    let in_thread = message.position.is_some();
+    Some(DiscordIncoming { incoming, guild: message.guild_id, in_thread, interaction: None })
 }
 
 fn interaction(interaction: DiscordInteraction) -> Option<DiscordIncoming> {
@@ -281,7 +297,8 @@ fn interaction(interaction: DiscordInteraction) -> Option<DiscordIncoming> {
         kind: content,
     };
     let open = OpenInteraction { id: interaction.id, token: interaction.token, kind };
-    Some(DiscordIncoming { incoming, guild: interaction.guild_id, interaction: Some(open) })
+    let guild = interaction.guild_id;
+    Some(DiscordIncoming { incoming, guild, in_thread: false, interaction: Some(open) })
 }
 
 /// The words of a command in a command, as they would be typed.
@@ -317,7 +334,7 @@ fn plain(value: &Value) -> String {
 
 /// A thread is a channel of its own here.
 fn place(channel: String) -> ChatAddress {
-    ChatAddress { chat: ChatId(channel), thread: None }
+    ChatAddress { chat: ChatId(channel), thread: None, user: None }
 }
 
 fn sender(id: String, name: String, language: Option<String>, is_bot: bool) -> Sender {
@@ -373,6 +390,18 @@ mod tests {
         assert!(!message(json!({ "guild_id": "50" })).unwrap().incoming.is_addressed);
         let all = json!({ "guild_id": "50", "mention_everyone": true, "content": "" });
         assert_eq!(message(all), None);
+    }
+
+    #[test]
+    fn a_changed_message_is_told_from_one_with_a_new_preview() {
+        let changed = |time: Value| {
+            let data = json!({ "id": "5", "channel_id": "7", "content": "hi",
+                "author": { "id": "1" }, "edited_timestamp": time });
+            read_event("MESSAGE_UPDATE", data, "900")
+        };
+        let edited = changed(json!("2026-01-01T00:00:00Z")).unwrap().incoming;
+        assert_eq!(edited.kind, IncomingKind::Edited);
+        assert_eq!(changed(Value::Null), None);
     }
 
     #[test]

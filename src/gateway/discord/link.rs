@@ -231,7 +231,8 @@ impl DiscordLink {
                 self.keep(None, None);
             }
             SessionStep::Event { name, data } => {
-                if let Some(read) = read_event(&name, data, &self.bot) {
+                if let Some(mut read) = read_event(&name, data, &self.bot) {
+                    self.cursor.address(&mut read);
                     let done = self.defer(&read);
                     self.keep(Some(read), done);
                 }
@@ -345,7 +346,10 @@ impl DiscordLink {
             return self.keep(None, None);
         };
         let read = |data| read_event("MESSAGE_CREATE", data, &self.bot);
-        self.missed.extend(messages.into_iter().filter_map(read));
+        for mut read in messages.into_iter().filter_map(read) {
+            self.cursor.address(&mut read);
+            self.missed.push_back(read);
+        }
     }
 }
 

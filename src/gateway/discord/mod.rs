@@ -33,6 +33,7 @@ use super::platform::{
     PlatformResult, PostContent, RemoteFile, TextUnit, UserId,
 };
 use super::recent::Recent;
+use super::setup::MESSAGE_CONTENT;
 use avocet_core::protocol::ChatPlatform;
 use avocet_model::net::{HttpBody, MultipartField, form};
 
@@ -68,6 +69,8 @@ pub struct Discord {
     commands: Recent<Deferred>,
     /// The tokens with which answers can be edited, by the message.
     answers: Recent<String>,
+    /// The messages of channels that are being answered, by their deliveries.
+    answered: Recent<String>,
 }
 
 struct RunningDiscord {
@@ -89,6 +92,7 @@ impl Discord {
             interactions: recent(),
             commands: recent(),
             answers: Recent::new(INTERACTIONS, INTERACTION_LIFETIME),
+            answered: Recent::new(INTERACTIONS, INTERACTION_LIFETIME),
         })
     }
 
@@ -105,7 +109,10 @@ impl Discord {
 
         let cursor = self.cursor.as_ref().map(DiscordCursor::read).unwrap_or_default();
         let token = self.config.token.trim().to_owned();
-        let session = DiscordSession::new(token, self.config.reads_all, cursor.session.clone());
+        // Answers without a mention reach a bot that may read messages.
+        let may_read = application["flags"].as_u64().unwrap_or(0) & MESSAGE_CONTENT != 0;
+        let reads_all = self.config.reads_all || may_read;
+        let session = DiscordSession::new(token, reads_all, cursor.session.clone());
         let connection = ServiceConnection::start(|end| {
             let link = DiscordLink {
                 api,
@@ -166,7 +173,13 @@ impl Discord {
                 result => return result,
             }
         }
-        let body = posted(body, new.nonce);
+        let mut body = posted(body, new.nonce);
+        let answered = new.answers.as_ref().map(|id| id.0.as_str()).unwrap_or_default();
+        if let Some(message) = self.answered.get(answered, Instant::now()) {
+            // In a group, an answer shows what it answers.
+            body["message_reference"] =
+                json!({ "message_id": message, "fail_if_not_exists": false });
+        }
         let path = format!("channels/{}/messages", address.chat);
         let first = self.api.call("POST", &path, with_file(body.clone(), file)).await;
         let sent = match first {
@@ -176,7 +189,9 @@ impl Discord {
             }
             other => other,
         };
-        message_id(&sent?)
+        let sent = message_id(&sent?)?;
+        self.answered.take(answered, Instant::now());
+        Ok(sent)
     }
 
     async fn answer(
@@ -365,6 +380,10 @@ impl Platform for Discord {
     }
 
     fn admitted(&self, incoming: &Incoming) {
+        let message = incoming.id.0.strip_prefix("m:").filter(|_| incoming.is_group);
+        if let Some(message) = message {
+            self.answered.insert(&incoming.id.0, message.to_owned(), Instant::now());
+        }
         if let Some(running) = self.running.get() {
             let id = incoming.at.chat.0.clone();
             let is_group = incoming.is_group;

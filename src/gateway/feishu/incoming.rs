@@ -54,7 +54,7 @@ fn read_message(event: &Value, bot: &str) -> Option<FeishuIncoming> {
     let incoming = Incoming {
         // The same message may come in two events.
         id: DeliveryId(format!("m:{id}")),
-        at: ChatAddress { chat: chat.into(), thread },
+        at: ChatAddress { chat: chat.into(), thread, user: None },
         message: Some(id.into()),
         sender: Sender { id: user.into(), name: String::new(), language: None, is_bot },
         is_group,

@@ -84,7 +84,7 @@ mod tests {
         let button =
             |label: &str, style| Button { label: label.into(), data: "q.1.no".into(), style };
         let buttons = vec![button("Once", ButtonStyle::Usual), button("No", ButtonStyle::Refuse)];
-        let at = ChatAddress { chat: "oc_1".into(), thread: Some("om_1".into()) };
+        let at = ChatAddress { chat: "oc_1".into(), thread: Some("om_1".into()), user: None };
         let question = ButtonQuestion { text: Outgoing::plain("<at id=all></at>?"), buttons };
         let card = question_card(&question, &at, true);
         let [text, row] = card["body"]["elements"].as_array().unwrap().as_slice() else { panic!() };
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(body["uuid"], "0000000000000007");
         let (path, body) = call(&ChatAddress::of("user:ou_1"));
         assert!(path.ends_with("=open_id") && body["receive_id"] == "ou_1");
-        let thread = ChatAddress { chat: "oc_1".into(), thread: Some("om_1".into()) };
+        let thread = ChatAddress { chat: "oc_1".into(), thread: Some("om_1".into()), user: None };
         assert_eq!(call(&thread).0, "im/v1/messages/om_1/reply");
     }
 }

@@ -192,7 +192,7 @@ impl Platform for Feishu {
             download: 100 << 20,
             dialect: MarkupDialect::Lark,
             rationed: None,
-            customs: PlatformCustoms::default(),
+            customs: PlatformCustoms { has_own_threads: true, ..PlatformCustoms::default() },
         }
     }
 

@@ -78,6 +78,15 @@ pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>, lang: Lang) -> SlackM
 }
 
 impl SlackMenu {
+    /// The same with `/avocet` alone: every name can be typed after it.
+    pub fn umbrella_only(mut self) -> SlackMenu {
+        for command in self.commands.split_off(1) {
+            let name = command.command.trim_start_matches('/').to_owned();
+            self.left_out.push(LeftOut { name, reason: OmissionReason::NoPlace(1) });
+        }
+        self
+    }
+
     fn add(&mut self, name: &str, command: SlackCommand) {
         if self.commands.len() < SLACK.commands {
             return self.commands.push(command);

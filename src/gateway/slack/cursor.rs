@@ -54,7 +54,7 @@ impl SlackPosition {
     /// thread.
     pub fn admit(&mut self, address: &ChatAddress) -> bool {
         let is_new = self.places.admit(address.clone());
-        let chat_address = ChatAddress { chat: address.chat.clone(), thread: None };
+        let chat_address = ChatAddress { chat: address.chat.clone(), thread: None, user: None };
         self.places.admit(chat_address) || is_new
     }
 
@@ -91,7 +91,7 @@ mod tests {
     fn message(chat: &str, ts: &str) -> Incoming {
         Incoming {
             id: DeliveryId(ts.into()),
-            at: ChatAddress { chat: chat.into(), thread: None },
+            at: ChatAddress { chat: chat.into(), thread: None, user: None },
             message: Some(ts.into()),
             sender: Sender { id: "U".into(), name: String::new(), language: None, is_bot: false },
             is_group: false,
@@ -137,10 +137,11 @@ mod tests {
     #[test]
     fn a_thread_is_remembered_with_its_channel() {
         let mut cursor = SlackPosition::default();
-        let thread = ChatAddress { chat: "C1".into(), thread: Some("1000.000001".into()) };
+        let thread =
+            ChatAddress { chat: "C1".into(), thread: Some("1000.000001".into()), user: None };
         assert!(cursor.admit(&thread) && !cursor.admit(&thread));
         cursor.advance(&message("C1", "1000.000001"));
-        let channel = ChatAddress { chat: "C1".into(), thread: None };
+        let channel = ChatAddress { chat: "C1".into(), thread: None, user: None };
         assert_eq!(cursor.missed().0, [thread, channel]);
     }
 }

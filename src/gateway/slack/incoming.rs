@@ -69,6 +69,11 @@ struct SlackEvent {
     files: Vec<SlackFile>,
     #[serde(deserialize_with = "lenient::list")]
     attachments: Vec<SlackAttachment>,
+    /// As a changed message is now, and as it was.
+    #[serde(rename = "message", deserialize_with = "lenient::field")]
+    changed_event: Option<Box<SlackEvent>>,
+    #[serde(rename = "previous_message", deserialize_with = "lenient::field")]
+    previous_event: Option<Box<SlackEvent>>,
 }
 
 impl SlackAttachment {
@@ -186,7 +191,7 @@ struct SlackAction {
     value: Option<String>,
 }
 
-/// Messages of these kinds have something to say; edits, joins and the like have not.
+/// Messages of these kinds have something to say; joins and the like have not.
 const SUBTYPES: [&str; 3] = ["file_share", "thread_broadcast", "me_message"];
 
 impl SlackReader<'_> {
@@ -211,7 +216,22 @@ impl SlackReader<'_> {
         self.message(event)
     }
 
+    /// A message whose text was changed by its author; previews are added as well.
+    fn edited(&self, event: SlackEvent) -> Option<Incoming> {
+        let mut now = *event.changed_event?;
+        if now.text == event.previous_event?.text {
+            return None;
+        }
+        (now.channel, now.channel_type) = (event.channel, event.channel_type);
+        let incoming = self.message(now)?;
+        let id = DeliveryId(format!("e:{}:{}", incoming.at.chat, event.ts));
+        Some(Incoming { id, kind: IncomingKind::Edited, ..incoming })
+    }
+
     fn message(&self, event: SlackEvent) -> Option<Incoming> {
+        if event.subtype.as_deref() == Some("message_changed") {
+            return self.edited(event);
+        }
         let known = ["message", "app_mention"].contains(&event.kind.as_str())
             && event.subtype.as_deref().is_none_or(|subtype| SUBTYPES.contains(&subtype));
         let user = event.user.filter(|user| *user != self.bot)?;
@@ -244,7 +264,11 @@ impl SlackReader<'_> {
         Some(Incoming {
             // A mention is delivered as two events.
             id: DeliveryId(format!("m:{}:{}", event.channel, event.ts)),
-            at: ChatAddress { chat: ChatId(event.channel), thread: thread.map(ThreadId) },
+            at: ChatAddress {
+                chat: ChatId(event.channel),
+                thread: thread.map(ThreadId),
+                user: None,
+            },
             message: Some(MessageId(event.ts)),
             sender: sender(user, String::new(), event.bot_id.is_some()),
             is_group: !is_private,
@@ -273,7 +297,7 @@ impl SlackReader<'_> {
         let incoming = Incoming {
             id: DeliveryId(format!("c:{}", command.trigger_id)),
             is_group: !command.channel_id.starts_with('D'),
-            at: ChatAddress { chat: ChatId(command.channel_id), thread: None },
+            at: ChatAddress { chat: ChatId(command.channel_id), thread: None, user: None },
             message: None,
             sender: sender(command.user_id, command.user_name, false),
             is_addressed: true,
@@ -297,7 +321,11 @@ fn button(interaction: SlackInteraction) -> Option<SlackIncoming> {
     let incoming = Incoming {
         id: DeliveryId(id.clone()),
         is_group: !interaction.channel.id.starts_with('D'),
-        at: ChatAddress { chat: ChatId(interaction.channel.id), thread: thread.map(ThreadId) },
+        at: ChatAddress {
+            chat: ChatId(interaction.channel.id),
+            thread: thread.map(ThreadId),
+            user: None,
+        },
         message: interaction.container.message_ts.map(MessageId),
         sender: sender(interaction.user.id, name, false),
         is_addressed: true,
@@ -342,6 +370,18 @@ mod tests {
         read("events_api", json!({ "event": whole, "later": [1] })).map(|read| read.incoming)
     }
 
+    #[test]
+    fn a_changed_message_is_told_from_one_with_a_new_preview() {
+        let changed = |before: &str| {
+            let now =
+                json!({ "type": "message", "user": "U1", "ts": "1.2", "text": "<@UBOT> now" });
+            message(json!({ "subtype": "message_changed", "ts": "2.1", "message": now,
+                "previous_message": { "text": before } }))
+        };
+        assert_eq!(changed("<@UBOT> before").unwrap().kind, IncomingKind::Edited);
+        assert_eq!(changed("<@UBOT> now"), None);
+    }
+
     fn text(incoming: &Incoming) -> &str {
         match &incoming.kind {
             IncomingKind::Text { text } => text,
@@ -353,7 +393,10 @@ mod tests {
     fn a_mention_in_a_channel_starts_a_thread_and_both_its_events_are_one_delivery() {
         let first = message(json!({ "text": "<@UBOT> fix &lt;it&gt;" })).unwrap();
         assert_eq!(text(&first), "fix <it>");
-        assert_eq!(first.at, ChatAddress { chat: "C1".into(), thread: Some("1.2".into()) });
+        assert_eq!(
+            first.at,
+            ChatAddress { chat: "C1".into(), thread: Some("1.2".into()), user: None }
+        );
         assert!(first.is_group && first.is_addressed);
         let second = json!({ "type": "app_mention", "text": "<@UBOT> fix &lt;it&gt;" });
         assert_eq!(message(second).unwrap().id, first.id);

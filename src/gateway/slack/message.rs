@@ -84,7 +84,7 @@ mod tests {
     use crate::platform::Button;
 
     fn place() -> ChatAddress {
-        ChatAddress { chat: "C1".into(), thread: Some("1.0".into()) }
+        ChatAddress { chat: "C1".into(), thread: Some("1.0".into()), user: None }
     }
 
     #[test]

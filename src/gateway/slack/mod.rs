@@ -394,6 +394,7 @@ impl Platform for Slack {
             rationed: Some(ANSWER),
             customs: PlatformCustoms {
                 has_own_threads: true,
+                marks_commands: true,
                 umbrella_takes_messages: true,
                 greeting: None,
             },
@@ -444,7 +445,9 @@ impl Platform for Slack {
             self.commands.insert(&incoming.id.0, url, now);
         }
         if let Some(running) = self.running.get().filter(|_| incoming.message.is_some()) {
-            running.connection.order(SlackOrder::Admit(incoming.at.clone()));
+            running
+                .connection
+                .order(SlackOrder::Admit(ChatAddress { user: None, ..incoming.at.clone() }));
         }
     }
 

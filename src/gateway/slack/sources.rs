@@ -1,35 +1,24 @@
 //! Looks up what a delivery does not say: the name of its sender, and the message that its thread
-//! began with. What cannot be looked up in a moment stays unsaid.
+//! began with.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
-use tokio::time::timeout;
 
 use super::api::SlackApi;
 use super::text::{mentions, unescape};
+use crate::known_users::{KnownUser, KnownUsers, in_a_moment};
 use crate::platform::{ChatAddress, Incoming, IncomingKind, QuotedMessage};
-use crate::recent::Recent;
-
-/// Names and threads that are remembered, and for how long.
-const REMEMBERED: usize = 1_000;
-const LIFETIME: Duration = Duration::from_secs(24 * 3_600);
-
-/// What is delivered must be confirmed within 3 s.
-const PATIENCE: Duration = Duration::from_millis(800);
 
 pub struct SlackSources {
     api: Arc<SlackApi>,
-    names: Recent<String>,
-    /// The threads whose first message the model knows.
-    threads: Recent<()>,
+    known: KnownUsers,
 }
 
 impl SlackSources {
     pub fn new(api: Arc<SlackApi>) -> SlackSources {
-        let names = Recent::new(REMEMBERED, LIFETIME);
-        SlackSources { api, names, threads: Recent::new(REMEMBERED, LIFETIME) }
+        SlackSources { api, known: KnownUsers::default() }
     }
 
     /// Completes a message for `bot`.
@@ -43,36 +32,35 @@ impl SlackSources {
             return;
         }
         if incoming.sender.name.is_empty() {
-            incoming.sender.name = self.name(&incoming.sender.id.0).await;
+            let user = self.user(&incoming.sender.id.0).await;
+            (incoming.sender.name, incoming.sender.language) = (user.name, user.language);
         }
         if incoming.is_addressed {
             incoming.quote = self.thread_start(incoming, bot).await;
         }
     }
 
-    /// Empty if the service does not tell it.
-    async fn name(&self, user: &str) -> String {
-        if let Some(name) = self.names.get(user, Instant::now()) {
-            return name;
-        }
-        let answer = self.read("users.info", &[("user", user)]).await;
-        let user_of = answer.unwrap_or_default()["user"].take();
-        let names = [&user_of["profile"]["display_name"], &user_of["real_name"], &user_of["name"]];
-        let name = names.into_iter().filter_map(Value::as_str).find(|name| !name.is_empty());
-        let name = name.unwrap_or_default().to_owned();
-        self.names.insert(user, name.clone(), Instant::now());
-        name
+    async fn user(&self, id: &str) -> KnownUser {
+        let fields = [("user", id), ("include_locale", "true")];
+        let ask = async {
+            let user = self.read("users.info", &fields).await?["user"].take();
+            let names = [&user["profile"]["display_name"], &user["real_name"], &user["name"]];
+            let name = names.into_iter().filter_map(Value::as_str).find(|name| !name.is_empty());
+            let language = user["locale"].as_str().map(str::to_owned);
+            Some(KnownUser { name: name.unwrap_or_default().to_owned(), language })
+        };
+        self.known.find(id, ask).await
     }
 
     /// The message that a thread began with, if the bot joins it with this one.
     async fn thread_start(&self, incoming: &Incoming, bot: &str) -> Option<QuotedMessage> {
-        let ChatAddress { chat, thread } = &incoming.at;
+        let ChatAddress { chat, thread, .. } = &incoming.at;
         let thread = thread.as_ref().filter(|_| incoming.is_group)?;
         let key = format!("{chat} {}", thread.0);
-        if self.threads.get(&key, Instant::now()).is_some() {
+        if self.known.threads.get(&key, Instant::now()).is_some() {
             return None;
         }
-        self.threads.insert(key, (), Instant::now());
+        self.known.threads.insert(key, (), Instant::now());
         if incoming.message.as_ref().is_some_and(|message| message.0 == thread.0) {
             return None;
         }
@@ -92,13 +80,10 @@ impl SlackSources {
         if author == bot || mentions(text, bot) {
             return None;
         }
-        let text = unescape(text, bot);
-        let name = self.name(author).await;
-        let author = if name.is_empty() { author.to_owned() } else { name };
-        Some(QuotedMessage { author, text })
+        Some(self.user(author).await.quote(author, unescape(text, bot)))
     }
 
     async fn read(&self, method: &str, fields: &[(&str, &str)]) -> Option<Value> {
-        timeout(PATIENCE, self.api.call_form(method, fields)).await.ok()?.ok()
+        in_a_moment(self.api.call_form(method, fields)).await
     }
 }

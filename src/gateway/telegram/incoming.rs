@@ -20,6 +20,8 @@ pub struct Update {
     #[serde(default, deserialize_with = "lenient::field")]
     message: Option<Message>,
     #[serde(default, deserialize_with = "lenient::field")]
+    edited_message: Option<Message>,
+    #[serde(default, deserialize_with = "lenient::field")]
     callback_query: Option<CallbackQuery>,
 }
 
@@ -45,6 +47,9 @@ struct Message {
     quote: Option<ChosenPart>,
     #[serde(default, deserialize_with = "lenient::field")]
     media_group_id: Option<String>,
+    /// The group that became this larger one.
+    #[serde(default, deserialize_with = "lenient::field")]
+    migrate_from_chat_id: Option<i64>,
     /// What it has, by its name; before the files, which take their fields away.
     #[serde(flatten)]
     has: HashMap<String, IgnoredAny>,
@@ -158,7 +163,12 @@ impl Update {
             let button = IncomingKind::Button { data: data.unwrap_or_default(), press };
             return Some(message.into_incoming(id, Some(from), true, button));
         }
-        let mut message = self.message?;
+        let is_edit = self.message.is_none();
+        let mut message = self.message.or(self.edited_message)?;
+        if let Some(from) = message.migrate_from_chat_id {
+            let old_id = from.to_string().as_str().into();
+            return Some(message.into_incoming(id, None, false, IncomingKind::Moved { old_id }));
+        }
         let text = message.text.take().or(message.caption.take()).unwrap_or_default();
         let (mut text, is_mentioned) = without_mention(&text, username);
         if message.has.contains_key("forward_origin") {
@@ -174,6 +184,7 @@ impl Update {
             (TypedCommand::ForAnother, _) => return None,
             (TypedCommand::Named { name, args }, true) => IncomingKind::typed(name, args),
             // Without a text it is answered with what can be read, if it is for the bot.
+            _ if is_edit => IncomingKind::Edited,
             (_, true) if text.trim().is_empty() && !(is_addressed && is_sent) => return None,
             (_, true) => IncomingKind::Text { text },
             (_, false) => IncomingKind::Files { files, text },
@@ -209,6 +220,7 @@ impl Message {
             at: ChatAddress {
                 chat: self.chat.id.to_string().as_str().into(),
                 thread: thread.map(|thread| ThreadId(thread.to_string())),
+                user: None,
             },
             message: self.message_id.map(|id| MessageId(id.to_string())),
             sender: sender.unwrap_or_else(no_user),
@@ -321,6 +333,13 @@ mod tests {
     fn message(chat: &str, text: &str) -> Value {
         json!({ "update_id": 5, "message": { "message_id": 3, "from": { "id": 7, "first_name": "Ann" },
             "chat": { "id": -10, "type": chat }, "text": text, "unknown": { "x": [1] } } })
+    }
+
+    #[test]
+    fn a_changed_message_is_told_from_a_new_one() {
+        let mut whole = message("private", "better");
+        whole["edited_message"] = whole["message"].take();
+        assert_eq!(read(whole).unwrap().kind, IncomingKind::Edited);
     }
 
     #[test]

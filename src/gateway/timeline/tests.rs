@@ -260,6 +260,7 @@ fn a_chat_that_takes_no_files_takes_texts_all_the_same() {
         media_type: "text/markdown".into(),
         bytes: "x".into(),
         caption: String::new(),
+        is_picture: false,
     }));
     timeline.post(PostBody::Plain("below it".into()));
     let call = next(&mut timeline, now);

@@ -1,7 +1,9 @@
 //! Custom commands and skills in addition to those of the table: runs, completes, explains and
 //! lists them from the current catalogue.
 
-use super::{CommandContext, CommandOutcome, PageRow, Surface, UiAction, refusal, shorten};
+use super::{
+    Category, CommandContext, CommandOutcome, PageRow, Surface, UiAction, refusal, shorten,
+};
 use avocet_core::i18n::{LocalizedText, PhraseValue, commands as w, common};
 use avocet_core::protocol::{
     Extension, ExtensionKind, ExtensionState, Extensions, ModelOp, Notice, OmittedSkills, Op,
@@ -81,13 +83,9 @@ pub fn sections(
     extensions: &Extensions,
     surface: Surface<'_>,
 ) -> Vec<(PhraseValue, Vec<(String, PhraseValue)>)> {
-    let rows = |kind| {
-        let typed = typeable(extensions, surface).filter(|entry| entry.kind == kind);
-        let about = |extension: &Extension| {
-            super::help::with_aliases(extension.about.as_str().into(), &extension.traits.aliases)
-        };
-        capped(typed.map(|entry| (usage(entry), about(entry))).collect())
-    };
+    let shown = super::help::by_category(surface);
+    let has_place = |entry: &Extension| shown.iter().any(|(category, _)| is_in(entry, *category));
+    let rows = |kind| listed(extensions, surface, |entry| entry.kind == kind && !has_place(entry));
     // Their reasons name paths, which do not belong in a chat.
     let is_local = surface.is_local();
     let unusable = extensions.entries.iter().filter_map(|entry| match &entry.state {
@@ -107,6 +105,26 @@ pub fn sections(
     ];
     let filled = sections.into_iter().filter(|(_, rows)| !rows.is_empty());
     filled.map(|(heading, rows)| (heading.into(), rows)).collect()
+}
+
+/// Whether its file names a category of the table in place of that of all own commands.
+pub(super) fn is_in(entry: &Extension, category: Category) -> bool {
+    entry.kind == ExtensionKind::Command
+        && entry.traits.category == category
+        && category != Category::default()
+}
+
+/// The rows of those that can be typed.
+pub(super) fn listed(
+    extensions: &Extensions,
+    surface: Surface<'_>,
+    is_meant: impl Fn(&Extension) -> bool,
+) -> Vec<(String, PhraseValue)> {
+    let typed = typeable(extensions, surface).filter(|entry| is_meant(entry));
+    let about = |extension: &Extension| {
+        super::help::with_aliases(extension.about.as_str().into(), &extension.traits.aliases)
+    };
+    capped(typed.map(|entry| (usage(entry), about(entry))).collect())
 }
 
 fn capped(mut rows: Vec<(String, PhraseValue)>) -> Vec<(String, PhraseValue)> {
@@ -132,6 +150,8 @@ pub(super) fn help(
         ExtensionKind::Script => (w::HELP_ABOUT_SCRIPT, w::SCRIPTS),
         ExtensionKind::Prompt => (w::HELP_ABOUT, w::SERVER_PROMPTS),
     };
+    let own = Category::ALL.into_iter().find(|of| is_in(entry, *of));
+    let category = own.map_or(category, Category::name);
     let mut rows =
         vec![PageRow::line(entry.about.as_str()), PageRow::pair(w::HELP_USAGE, usage(entry))];
     if !entry.traits.aliases.is_empty() {

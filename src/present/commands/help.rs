@@ -47,6 +47,8 @@ fn overview_page(surface: Surface<'_>, extensions: &Extensions) -> CommandOutcom
             let about = with_aliases(command.about.into(), command.aliases);
             PageRow::pair(command.usage(), about)
         }));
+        let own = custom::listed(extensions, surface, |entry| custom::is_in(entry, category));
+        rows.extend(own.into_iter().map(|(usage, about)| PageRow::pair(usage, about)));
     }
     rows.push(PageRow::heading(w::HELP_TOPICS));
     let topics = TOPICS.iter();

@@ -15,6 +15,7 @@ use crate::findings::Findings;
 use crate::spec::JudgeContext;
 use crate::user_rules;
 use avocet_core::i18n::{lsp, safety as phrases};
+use avocet_core::protocol::{Effect, Tier};
 
 #[rustfmt::skip]
 pub const FROM: Names = &["from", "start", "start_line", "line_start", "start_line_one_indexed", "offset", "line"];
@@ -28,11 +29,16 @@ const SEARCHED: Names = &["glob", "include", "files", "include_pattern", "file_p
 const MODE: Names = &["mode", "output_mode"];
 const MAX_CONTEXT: usize = 20;
 
+/// The tool that sends a file to the chat.
+pub const SEND: &str = "file.send";
+
 pub const READ_FIELDS: &[FieldRow] = &[
     required(PATH, FieldKind::Text),
     optional(FROM, FieldKind::Number).says("first line, from 1"),
     optional(TO, FieldKind::Number).says("last line"),
 ];
+pub const SEND_FIELDS: &[FieldRow] =
+    &[required(PATH, FieldKind::Text).says("a file of the folder")];
 pub const LIST_FIELDS: &[FieldRow] = &[
     optional(PATH, FieldKind::Text).says("folder"),
     optional(GLOB, FieldKind::Text).says("as *.rs"),
@@ -83,6 +89,17 @@ pub fn read(
         return Ok(ToolTask::List(list));
     }
     Ok(ToolTask::Read(Read { spot, from, to }))
+}
+
+/// A file for the chat, as it is.
+pub fn send(
+    input: &InputFields<'_>,
+    context: &JudgeContext<'_>,
+    findings: &mut Findings,
+) -> TaskResult {
+    let spot = resolve_read(input.text(PATH)?, context, findings)?;
+    findings.add(SEND, Tier::L1, spot.say(phrases::TOOL_SENDS), None, &[Effect::Send]);
+    Ok(ToolTask::Read(Read { spot, from: 1, to: None }))
 }
 
 /// `[10, 20]`, `"10-20"`, `"10:20"`.

@@ -52,6 +52,7 @@ pub(super) mod web;
 pub use change::{NOTE, describe_change};
 pub use code::{CodeLookup, CodeTask, is_replaced};
 pub use diff::count_changes;
+pub use file::SEND;
 pub use input::InputError;
 pub use interaction::{RecallTask, SUBAGENT_TOOL, SubagentTask};
 pub use plugin::{PluginEntry, PluginRegistry, PluginTask, alias_of};
@@ -309,6 +310,7 @@ const TOOLS: &[ToolRow] = &[
     ToolRow { name: "code.hover",        judge: |input, context, out| file::judge_lookup(CodeLookup::Hover, input, context, out), fields: code::LOOKUP_FIELDS },
     ToolRow { name: code::RENAME,       judge: |input, context, out| file::judge_lookup(CodeLookup::Rename, input, context, out), fields: code::RENAME_FIELDS },
     ToolRow { name: SUBAGENT_TOOL,       judge: interaction::task, fields: interaction::TASK_FIELDS },
+    ToolRow { name: file::SEND,          judge: file::send,        fields: file::SEND_FIELDS },
     ToolRow { name: "recall",            judge: interaction::recall, fields: interaction::RECALL_FIELDS },
 ];
 
@@ -377,8 +379,9 @@ pub fn describe_form(name: &str) -> String {
 
 /// The names of the tools that every model has, as it calls them.
 fn usual_names() -> String {
-    let is_usual =
-        |name: &&str| !OF_SLOTHTOOL.contains(name) && !name.starts_with("code.") && *name != SEARCH;
+    let is_usual = |name: &&str| {
+        !OF_SLOTHTOOL.contains(name) && !name.starts_with("code.") && ![SEARCH, SEND].contains(name)
+    };
     let own = TOOLS.iter().map(|row| row.name).filter(is_usual);
     let names: Vec<String> = std::iter::once("exec").chain(own).map(wire_name).collect();
     names.join(", ")

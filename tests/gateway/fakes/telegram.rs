@@ -110,6 +110,12 @@ impl TelegramServer {
         self.update("message", |state| message(state, user, user, json!({ "text": text })))
     }
 
+    /// A user changes an earlier message.
+    pub fn edit(&self, user: i64, text: &str) {
+        let content = json!({ "text": text });
+        self.update("edited_message", |state| message(state, user, user, content));
+    }
+
     /// A user writes in a group.
     pub fn write_in_group(&self, chat: i64, user: i64, text: &str) -> i64 {
         self.update("message", |state| message(state, chat, user, json!({ "text": text })))
@@ -127,6 +133,12 @@ impl TelegramServer {
         let from = json!({ "id": author, "first_name": format!("user {author}") });
         let content = json!({ "text": text, "reply_to_message": { "from": from, "text": said } });
         self.update("message", |state| message(state, chat, user, content))
+    }
+
+    /// A group becomes one that can have more members: it gets another id.
+    pub fn move_group(&self, from: i64, to: i64) {
+        let content = json!({ "migrate_from_chat_id": from });
+        self.update("message", |state| message(state, to, BOT, content));
     }
 
     /// The files of an album in a group; the first one has the caption.
@@ -181,7 +193,11 @@ impl TelegramServer {
         self.update("callback_query", |state| {
             press = format!("press-{}", state.next_update);
             let from = json!({ "id": user, "first_name": format!("user {user}") });
-            let message = message(state, chat, BOT, json!({ "text": "?" }));
+            let mut message = message(state, chat, BOT, json!({ "text": "?" }));
+            let is_its = |sent: &&ChatMessage| sent.buttons.iter().any(|(_, own)| own == data);
+            if let Some(asked) = state.sent.iter().find(is_its) {
+                message["message_id"] = json!(asked.id);
+            }
             json!({ "id": press, "from": from, "message": message, "data": data })
         });
         press
@@ -263,7 +279,7 @@ async fn method(
         return refused(401, "Unauthorized");
     }
     let value: Value = match method.as_str() {
-        "sendDocument" => form(&headers, &body),
+        "sendDocument" | "sendPhoto" => form(&headers, &body),
         _ => serde_json::from_slice(&body).unwrap_or_default(),
     };
     let fault = shared.with(|state| state.traffic.receive(&method, &value));
@@ -318,7 +334,7 @@ async fn act(shared: &Shared, method: &str, body: &Value) -> Response {
         "getUpdates" => updates(shared, body).await,
         "sendMessage" => send(shared, body),
         "editMessageText" => edit(shared, body),
-        "sendDocument" => shared.with(|state| {
+        "sendDocument" | "sendPhoto" => shared.with(|state| {
             let file = (text(&body["file_name"]), bytes(&body["bytes"]));
             let message = new_message(state, id(&body["chat_id"]), text(&body["caption"]));
             state.sent.push(ChatMessage { file: Some(file), ..message.clone() });

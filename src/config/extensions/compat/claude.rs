@@ -30,6 +30,7 @@ pub fn read(
         description: first_line(parts.body),
         argument_hint: String::new(),
         traits: CommandTraits::default(),
+        exec: Vec::new(),
         prompt: parts.body.trim_start_matches(['\r', '\n']).to_owned(),
         form: TemplateMarks::Markdown,
         allowed_tools: Vec::new(),

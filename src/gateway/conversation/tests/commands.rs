@@ -379,3 +379,35 @@ fn an_answer_that_a_question_does_not_have_is_said_so() {
     let said = texts_of(&mut chat);
     assert!(said.contains("/approve") || said.contains("Only an admin"), "{said}");
 }
+
+fn rendered(path: &str) -> Event {
+    let file = Image { mime: "text/plain".into(), data: String::new() };
+    Event::Rendered { text: path.into(), images: vec![file] }
+}
+
+/// Answers the commands in the order in which they came: each begins a turn of its own.
+#[test]
+fn commands_that_wait_for_a_turn_run_one_after_another() {
+    let mut chat = conversation(&[]);
+    begin(&mut chat, "x");
+    for (delivery, file) in [("d1", "a.txt"), ("d2", "b.txt")] {
+        assert!(
+            ops(&chat.on_command(&user("ann"), delivery.into(), sent("file", file))).is_empty()
+        );
+    }
+    let render = |effects: &[ChatEffect]| match ops(effects).as_slice() {
+        [Op::Turn(TurnOp::Render { prompt })] => prompt.shown.clone(),
+        other => panic!("{other:?}"),
+    };
+    let effects = chat.on_event(ended());
+    assert_eq!(render(&effects), "/file a.txt");
+    assert!(!chat.is_idle(), "the other one waits");
+    begin(&mut chat, "/file a.txt");
+    chat.on_event(rendered("a.txt"));
+    assert_eq!(render(&chat.on_event(ended())), "/file b.txt");
+    begin(&mut chat, "/file b.txt");
+    chat.on_event(rendered("b.txt"));
+    assert!(ops(&chat.on_event(ended())).is_empty() && chat.is_idle());
+    let shown = texts_of(&mut chat);
+    assert!(shown.contains("[a.txt]") && shown.contains("[b.txt]"), "{shown}");
+}
