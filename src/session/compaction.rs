@@ -46,7 +46,7 @@ impl Session {
     /// `/compress [focus]`.
     pub(super) async fn compress(&mut self, focus: Option<String>) {
         let history = &self.conversation.history;
-        let summarizer = self.model.summarizer(self.info.lang);
+        let summarizer = self.resources.model.summarizer(self.info.lang);
         let refused = if summarizer.model().is_none() {
             Some(phrases::SUM_NO_MODEL)
         } else if !compact::can_compact(history, CompactionTrigger::Manual) {
@@ -54,7 +54,11 @@ impl Session {
         } else {
             None
         };
-        let plan = compact::plan(history, self.model.request_bounds(), CompactionTrigger::Manual);
+        let plan = compact::plan(
+            history,
+            self.resources.model.request_bounds(),
+            CompactionTrigger::Manual,
+        );
         let refusal = |word| Notice::info(word).with_topic(Topic::NotCompressed);
         match (refused, plan) {
             (Some(word), _) => self.notify(refusal(word)).await,
@@ -78,7 +82,7 @@ impl Session {
                 return self.notify(notice).await;
             }
         };
-        let text = cut_middle(&text, self.model.request_bounds().room.bytes / RECALLED);
+        let text = cut_middle(&text, self.resources.model.request_bounds().room.bytes / RECALLED);
         let size = text::size(text.len());
         let notice = if Arc::make_mut(&mut self.conversation.history).recall(id, text) {
             phrases::RECALLED.with("id", id).with("size", size)

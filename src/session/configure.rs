@@ -22,7 +22,7 @@ impl Session {
         self.info.spend_limits = live.spend_limits;
         self.info.check = live.check;
         self.info.screen = live.screen;
-        self.extensions.find_scripts = live.find_scripts;
+        self.resources.extensions.find_scripts = live.find_scripts;
         (self.callbacks.doctor, self.callbacks.platforms) = (live.doctor, live.platforms);
         let unread = UnreadSettings {
             has_other_model: live.models.is_some(),
@@ -32,7 +32,7 @@ impl Session {
             self.apply_tools(tools).await;
         }
         if let Some(models) = live.models {
-            let effects = self.model.apply_settings(models, &mut self.info);
+            let effects = self.resources.model.apply_settings(models, &mut self.info);
             self.follow(effects).await;
         }
         self.update_running(|running| {
@@ -41,7 +41,7 @@ impl Session {
         });
         match live.lang {
             Some(lang) => {
-                let effects = self.model.set_lang(lang, &mut self.info);
+                let effects = self.resources.model.set_lang(lang, &mut self.info);
                 self.follow(effects).await;
             }
             None => self.send_info().await,
@@ -53,10 +53,10 @@ impl Session {
 
     /// Steps that already run stay as they are. The sandbox is tried out before any other begins.
     async fn apply_tools(&mut self, tools: LiveTools) {
-        self.tools = self.tools.replacing(&tools.tools);
+        self.resources.tools = self.resources.tools.replacing(&tools.tools);
         self.security.world = tools.world;
         let before = self.info.shelter;
-        if let Some(status) = self.tools.sandbox_status().await {
+        if let Some(status) = self.resources.tools.sandbox_status().await {
             let effects = self.security.set_sandbox_status(status, &mut self.info);
             self.follow(effects).await;
         }

@@ -28,11 +28,12 @@ impl Session {
         let all = changes(self.conversation.record());
         let changed = changes_since(&all, UndoPoint { turn: 0, is_own: false });
         let report = DiffReport {
-            backups: self.tools.backups().cloned(),
+            backups: self.resources.tools.backups().cloned(),
             redactor: Arc::clone(&self.security.redactor),
             folder: self.security.place.cwd.clone(),
         };
-        let clear_git = |line: &str| clear_git(line, &self.tools, self.security.context());
+        let clear_git =
+            |line: &str| clear_git(line, &self.resources.tools, self.security.context());
         let diff = clear_git("git diff HEAD --relative --no-renames --no-color");
         let sums = clear_git("git diff HEAD --relative --no-renames --numstat");
         let untracked = clear_git("git ls-files --others --exclude-standard -z");

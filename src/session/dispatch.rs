@@ -96,19 +96,23 @@ impl Session {
 
     async fn handle_model_op(&mut self, op: ModelOp) {
         let effects = match op {
-            ModelOp::SetModel { name } => self.model.set_model(name, self.info.lang),
+            ModelOp::SetModel { name } => self.resources.model.set_model(name, self.info.lang),
             ModelOp::Connect { server, base_url, key_env, model } => {
                 // Connecting saved it as a profile: what the user chose counts, and not that once
                 // more.
                 self.reload_settings().await;
                 let models = vec![model];
                 let server = FoundModelServer { name: server, base_url, key_env, models };
-                self.model.connect_server(server, self.info.lang)
+                self.resources.model.connect_server(server, self.info.lang)
             }
-            ModelOp::SetEffort { effort } => self.model.set_effort(effort),
+            ModelOp::SetEffort { effort } => self.resources.model.set_effort(effort),
             ModelOp::SetBot { name } => {
                 self.refresh_and_wait().await;
-                self.model.set_bot(name, &self.extensions.library, &mut self.info)
+                self.resources.model.set_bot(
+                    name,
+                    &self.resources.extensions.library,
+                    &mut self.info,
+                )
             }
         };
         self.follow(effects).await;
@@ -140,8 +144,8 @@ impl Session {
 
     async fn handle_setting_op(&mut self, op: SettingOp) {
         let effects = match op {
-            SettingOp::SetMode { mode } => self.model.set_mode(mode, &mut self.info),
-            SettingOp::SetLang { lang } => self.model.set_lang(lang, &mut self.info),
+            SettingOp::SetMode { mode } => self.resources.model.set_mode(mode, &mut self.info),
+            SettingOp::SetLang { lang } => self.resources.model.set_lang(lang, &mut self.info),
             SettingOp::Configure { key, value } => return self.configure(key, value).await,
             SettingOp::EditSettings { key, value } => return self.edit_settings(key, value).await,
         };
@@ -151,8 +155,8 @@ impl Session {
     async fn handle_extension_op(&mut self, op: ExtensionOp) {
         match op {
             ExtensionOp::RefreshExtensions => {
-                self.extensions.is_requested = true;
-                self.extensions.refresh(&self.security.place, &self.turn_messages);
+                self.resources.extensions.is_requested = true;
+                self.resources.extensions.refresh(&self.security.place, &self.resources.messages);
             }
             ExtensionOp::Mcp { action } => self.handle_mcp(action).await,
             ExtensionOp::ShowMemory => {
@@ -165,7 +169,7 @@ impl Session {
                 self.follow(notice).await;
             }
             ExtensionOp::CompleteArgument(typed) => {
-                self.servers.complete_argument(typed, self.outbox.clone());
+                self.resources.servers.complete_argument(typed, self.outbox.clone());
             }
         }
     }

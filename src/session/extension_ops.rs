@@ -170,7 +170,7 @@ impl ExtensionCache {
     }
 
     /// Takes over the result of a read. Reports it if it is new or was requested.
-    fn take_over(&mut self, scan: ExtensionScan, offers: &ServerOffers) -> Effects {
+    pub(super) fn take_over(&mut self, scan: ExtensionScan, offers: &ServerOffers) -> Effects {
         if !std::mem::take(&mut self.is_requested) && self.is_same(&scan) {
             return Vec::new();
         }
@@ -208,25 +208,18 @@ impl ExtensionCache {
 }
 
 impl Session {
-    /// Reads and waits, so that a message is sent with the current extensions.
     pub(super) async fn refresh_and_wait(&mut self) {
-        // A read that is already running, as right after the start, is recent enough.
-        if self.extensions.pending_scan.is_none() {
-            self.extensions.refresh(&self.security.place, &self.turn_messages);
-        }
-        if let Some(looking) = self.extensions.pending_scan.take()
-            && let Ok(scan) = looking.await
-        {
-            let effects = self.extensions.take_over(scan, &self.servers.offers);
-            self.follow(effects).await;
-        }
+        let effects = self.resources.refresh(&self.security.place).await;
+        self.follow(effects).await;
     }
 
     /// Expands a command or a skill from the current file.
     pub(super) async fn invoke(&mut self, name: &str, args: &str, mentions: Vec<Mention>) {
         self.refresh_and_wait().await;
-        let prompt = match expand::by_name(&self.extensions.library, name, args) {
-            Err(_) if self.servers.may_offer_prompt(name) => Ok(Prompt::of_server(name, args)),
+        let prompt = match expand::by_name(&self.resources.extensions.library, name, args) {
+            Err(_) if self.resources.servers.may_offer_prompt(name) => {
+                Ok(Prompt::of_server(name, args))
+            }
             prompt => prompt,
         };
         match prompt {

@@ -33,9 +33,9 @@ pub(super) async fn handle(session: &mut Session, request: GoalRequest) {
         }
         GoalRequest::Resume => resume(session).await,
         GoalRequest::Set { max_cost: Some(_), .. }
-            if session.model.connected.model.prices().is_none() =>
+            if session.resources.model.connected.model.prices().is_none() =>
         {
-            let model = session.model.connected.model.name().to_owned();
+            let model = session.resources.model.connected.model.name().to_owned();
             session.notify(Notice::error(phrases::NO_PRICE.with("model", model))).await;
             session.outbox.send(Event::GoalSet { goal: session.info.goal.clone() }).await;
         }
@@ -115,8 +115,8 @@ pub(super) async fn restore(session: &mut Session, goal: Option<Box<Goal>>) {
     session.info.goal = goal.map(|goal| Box::new(Goal { is_paused: true, ..*goal }));
     if session.info.goal.is_some() {
         session.send_info().await;
-        if session.servers.has_user() {
-            session.servers.waiting.push_back(ServerQuestion::Goal);
+        if session.resources.servers.has_user() {
+            session.resources.servers.waiting.push_back(ServerQuestion::Goal);
             session.ask_for_server().await;
         }
     }
@@ -165,7 +165,7 @@ async fn follow_verdict(session: &mut Session, goal: &Goal, verdict: GoalVerdict
     match verdict {
         GoalVerdict::Met => {
             let cost = goal.cost(session.info.usage);
-            let say = match session.model.connected.model.prices() {
+            let say = match session.resources.model.connected.model.prices() {
                 Some(_) => phrases::MET_FOR.with("cost", cost.to_string()),
                 None => phrases::MET.into(),
             };

@@ -44,7 +44,8 @@ impl Session {
 
     async fn show_output(&mut self, step: u64, page: Option<usize>) {
         let id = format!("cmd_{step:03}");
-        let path = self.outputs.as_ref().map(|it| output_path(it, &self.info.session, &id));
+        let path =
+            self.resources.outputs.as_ref().map(|it| output_path(it, &self.info.session, &id));
         let saved = match path {
             Some(path) => read_file(path).await,
             None => None,

@@ -206,7 +206,8 @@ impl Session {
     pub(super) async fn handle_server_news(&mut self, news: ServerNews) {
         match news {
             ServerNews::Read(definitions) => {
-                let effects = self.servers.set_definitions(definitions, &self.security.place).await;
+                let effects =
+                    self.resources.servers.set_definitions(definitions, &self.security.place).await;
                 Box::pin(self.follow(effects)).await;
                 self.ask_about_server().await;
             }
@@ -214,7 +215,7 @@ impl Session {
                 mcp_sampling::answer(self, &name, request);
             }
             ServerNews::Event(name, event) => {
-                let effects = self.servers.handle_event(name, event);
+                let effects = self.resources.servers.handle_event(name, event);
                 Box::pin(self.follow(effects)).await;
             }
         }
@@ -226,13 +227,13 @@ impl Session {
         let switched = match action {
             McpAction::Show => return self.send_servers_page().await,
             McpAction::Reload => {
-                self.servers.load(place.trusted);
+                self.resources.servers.load(place.trusted);
                 return self.notify(Notice::info(phrases::RELOADED)).await;
             }
             McpAction::Restart { server } | McpAction::On { server } => {
-                self.servers.switch(&server, true, place).await
+                self.resources.servers.switch(&server, true, place).await
             }
-            McpAction::Off { server } => self.servers.switch(&server, false, place).await,
+            McpAction::Off { server } => self.resources.servers.switch(&server, false, place).await,
         };
         match switched {
             Err(notice) => self.notify(notice).await,
@@ -246,7 +247,7 @@ impl Session {
 
     async fn send_servers_page(&mut self) {
         self.wait_for_servers(START_WAIT).await;
-        let rows = mcp_page::rows(&self.servers);
+        let rows = mcp_page::rows(&self.resources.servers);
         let page = Page { title: phrases::TITLE.into(), rows };
         self.outbox.send(Event::Page(Box::new(page))).await;
     }
@@ -254,16 +255,17 @@ impl Session {
     /// A turn that no other will follow begins with the tools of servers, if they start in time. With
     /// a user, who sees them start, nothing waits.
     pub(super) async fn wait_for_servers(&mut self, patience: Duration) {
-        let has_access = self.servers.access.is_some();
-        if !has_access || self.servers.has_user() || !self.servers.is_starting() {
+        let has_access = self.resources.servers.access.is_some();
+        if !has_access || self.resources.servers.has_user() || !self.resources.servers.is_starting()
+        {
             return;
         }
-        self.servers.load_at_start(self.security.place.trusted);
+        self.resources.servers.load_at_start(self.security.place.trusted);
         // What is late comes with a later turn.
         let end = tokio::time::Instant::now() + patience;
-        while let Ok(news) = timeout_at(end, self.servers.next()).await {
+        while let Ok(news) = timeout_at(end, self.resources.servers.next()).await {
             self.handle_server_news(news).await;
-            if !self.servers.is_starting() {
+            if !self.resources.servers.is_starting() {
                 break;
             }
         }

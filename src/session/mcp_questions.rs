@@ -21,11 +21,11 @@ const YES: usize = 0;
 impl Session {
     /// Asks about the next server of the project, while nothing else is asked.
     pub(super) async fn ask_about_server(&mut self) {
-        let has_user = self.servers.has_user() || self.hooks.has_user();
+        let has_user = self.resources.servers.has_user() || self.hooks.has_user();
         if !has_user || self.is_busy() {
             return;
         }
-        let mut waits = self.servers.servers.iter();
+        let mut waits = self.resources.servers.servers.iter();
         let waits = waits.find(|server| matches!(server.state, McpServerState::Unanswered));
         let question = match waits {
             Some(server) => ServerQuestion::Start(server.definition.name.clone()),
@@ -34,7 +34,7 @@ impl Session {
                 None => return self.ask_for_server().await,
             },
         };
-        self.servers.waiting.push_back(question);
+        self.resources.servers.waiting.push_back(question);
         self.ask_for_server().await;
     }
 
@@ -43,11 +43,11 @@ impl Session {
         if self.open_question().is_some() {
             return;
         }
-        while let Some(waits) = self.servers.waiting.pop_front() {
+        while let Some(waits) = self.resources.servers.waiting.pop_front() {
             let lang = self.info.lang;
             let question = match &waits {
                 ServerQuestion::Start(name) => {
-                    let server = self.servers.find(name);
+                    let server = self.resources.servers.find(name);
                     let network = self.security.policy.limits.network;
                     server.map(|server| start_question(&server.definition, network, lang))
                 }
@@ -62,9 +62,9 @@ impl Session {
             };
             // A server may be gone.
             let Some(question) = question else { continue };
-            let id = AskId(self.servers.next_ask);
-            self.servers.next_ask += 1;
-            self.servers.question = Some((id, waits));
+            let id = AskId(self.resources.servers.next_ask);
+            self.resources.servers.next_ask += 1;
+            self.resources.servers.question = Some((id, waits));
             self.outbox.send(Event::Asked(Box::new(Ask { id, question }))).await;
             return;
         }
@@ -72,24 +72,26 @@ impl Session {
 
     /// A question that does not belong to a turn: messages wait for its answer.
     pub(super) fn open_question(&self) -> Option<AskId> {
-        let about_server = self.servers.question.as_ref().map(|(ask, _)| *ask);
+        let about_server = self.resources.servers.question.as_ref().map(|(ask, _)| *ask);
         self.security.trust.open_question.or(about_server)
     }
 
     /// True if the decision was about a server.
     pub(super) async fn decide_about_server(&mut self, ask: AskId, decision: &Decision) -> bool {
-        let Some((_, question)) = self.servers.question.take_if(|(open, _)| *open == ask) else {
+        let Some((_, question)) = self.resources.servers.question.take_if(|(open, _)| *open == ask)
+        else {
             return false;
         };
         self.outbox.send(Event::QuestionClosed { ask }).await;
         match question {
             ServerQuestion::Start(name) => {
                 let place = &self.security.place;
-                let notice = self.servers.start_as_decided(&name, yes_or_no(decision), place);
+                let notice =
+                    self.resources.servers.start_as_decided(&name, yes_or_no(decision), place);
                 self.follow(notice).await;
             }
             ServerQuestion::Asked(name, question) => {
-                self.servers.answer(&name, server_answer(question, decision));
+                self.resources.servers.answer(&name, server_answer(question, decision));
             }
             ServerQuestion::Hooks(hash) => {
                 let trusted = self.security.place.trusted;

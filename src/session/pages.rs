@@ -1,6 +1,5 @@
 //! The reports of a session about itself: models, usage, exports.
 
-use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,14 +7,13 @@ use tokio::io::AsyncWriteExt;
 
 use super::state::Session;
 use super::{Connected, FoundModelServer, export};
-use crate::context::request;
-use crate::context::window::{ContextUsage, RequestParts, Section};
+use crate::context::window::{ContextUsage, Section};
 use avocet_config::extensions::{ExtensionFileKind, ExtensionLibrary};
 use avocet_core::i18n::{
     Localize, LocalizedText, Phrase, agents as phrases, common, context as said, screen,
     session as words,
 };
-use avocet_core::protocol::{Event, ExportFormat, ModelOffer, Notice, Page, PageRow, Usage};
+use avocet_core::protocol::{Event, ExportFormat, ModelOffer, Notice, Page, PageRow};
 use avocet_core::text;
 use avocet_model::ModelError;
 use avocet_safety::Machine;
@@ -41,19 +39,9 @@ pub fn models(
     Event::Models { names: offers.iter().map(|offer| offer.name.clone()).collect(), offers }
 }
 
-/// How the room of the next request is divided, without the words that are yet to come.
-pub fn next_request(session: &Session) -> ContextUsage {
-    let system = session.system_prompt();
-    let notes = &session.instructions.current.notes.text;
-    let history = &session.conversation.history;
-    let tools = session.tools_size();
-    let parts = RequestParts { system: &system, tools, notes, history, turn: &[] };
-    request::build(parts, session.model.request_bounds()).1
-}
-
 /// The parts of the next request as bars; while a turn runs, of the last request.
 pub fn context(session: &Session, usage: Option<&ContextUsage>) -> Page {
-    let ledger = usage.cloned().unwrap_or_else(|| next_request(session));
+    let ledger = usage.cloned().unwrap_or_else(|| session.next_request());
     let (room, taken) = (ledger.room, ledger.total_size());
     let mut rows: Vec<PageRow> = ledger
         .sections
@@ -84,7 +72,8 @@ pub fn context(session: &Session, usage: Option<&ContextUsage>) -> Page {
         rows.push(PageRow::line(cut));
     }
     rows.push(PageRow::line(
-        said::LEDGER_FULL.with("bytes", text::size(session.model.request_bounds().compact_above)),
+        said::LEDGER_FULL
+            .with("bytes", text::size(session.resources.model.request_bounds().compact_above)),
     ));
     let turns = said::LEDGER_TURNS.with("n", ledger.turns).with("out", ledger.omitted_turns);
     rows.push(PageRow::line(turns));
@@ -161,20 +150,6 @@ pub fn running(session: &Session) -> Page {
         rows.push(PageRow::line(words::RUNNING_NOTHING));
     }
     Page { title: words::RUNNING.into(), rows }
-}
-
-/// What the latest turns used, what the session did, and this run where that is not the same.
-pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage, run: Usage) -> Page {
-    let row = |(turn, usage): &(u64, Usage)| {
-        PageRow::pair(words::USAGE_TURN.with("n", *turn), usage.localized())
-    };
-    let spent = |(_, usage): &&(u64, Usage)| usage.input_tokens + usage.output_tokens > 0;
-    let mut rows: Vec<PageRow> = turns.iter().filter(spent).map(row).collect();
-    rows.push(PageRow::pair(words::USAGE_ALL, all.localized()));
-    if run != all && run != Usage::default() {
-        rows.push(PageRow::pair(words::USAGE_RUN, run.localized()));
-    }
-    Page { title: words::USAGE.into(), rows }
 }
 
 /// Writes the conversation; never changes an existing file.

@@ -13,7 +13,7 @@ impl Session {
         let step = Step { work: action.clone(), ..held.clone() };
         let policy =
             Policy { narrowed: running.restriction.clone(), ..self.security.policy.clone() };
-        let world = self.turn_world();
+        let world = self.resources.machine(&self.security, &self.jobs);
         let cx =
             PolicyContext { policy: &policy, place: &self.security.place, world: world.as_ref() };
         let verdict = match &action {

@@ -78,7 +78,8 @@ impl Session {
         let from = UndoPoint::turn(turn);
         let record = self.conversation.record();
         let changed = changes_since(&changes(record), from);
-        let (mut whose, back, notices) = restore_steps(record, self.tools.backups(), from);
+        let (mut whose, back, notices) =
+            restore_steps(record, self.resources.tools.backups(), from);
         let ReplacementRecord { kept_changes: stayed, events, .. } =
             replacement_record(record, turn, &changed);
         self.follow(notices).await;

@@ -14,6 +14,7 @@ use super::session_effects::SessionEffect;
 use super::state::{self, AfterTurn, RunningTurn, Session};
 use super::trust::{AfterTrust, TrustAnswer};
 use super::turn_messages::{FinishedTurn, SideMessage, TurnMessage};
+use super::turn_resources::TurnResources;
 use super::{
     FoundModelServer, Handle, Rescue, SessionConfig, export, goal, hook_ops, pages, side_question,
     subagent_ops,
@@ -57,9 +58,9 @@ async fn run(
     let mut session = Session::new(config, store, outbox, note_sender);
     session.open(greeting).await;
     // What is known of the model is looked up beside the start, not by the first message.
-    let model = Arc::clone(&session.model.connected.model);
+    let model = Arc::clone(&session.resources.model.connected.model);
     let mut levels = tokio::task::spawn_blocking(move || model.effort_levels()).fuse();
-    session.model.learn();
+    session.resources.model.learn();
     loop {
         tokio::select! {
             submission = ops.recv() => match submission {
@@ -72,17 +73,17 @@ async fn run(
             },
             Some(note) = notes.recv() => session.handle_turn_message(note).await,
             came = session.store.next() => session.handle_store_event(came).await,
-            news = session.servers.next() => session.handle_server_news(news).await,
+            news = session.resources.servers.next() => session.handle_server_news(news).await,
             ended = turn_result(&mut session.running), if session.running.is_some() => {
                 session.drain_messages(&mut notes).await;
                 Box::pin(session.finish_turn(ended)).await;
             }
             found = &mut discover, if !discover.is_terminated() => {
-                let effects = session.model.set_found_servers(found);
+                let effects = session.resources.model.set_found_servers(found);
                 session.follow(effects).await;
             }
             Ok(levels) = &mut levels, if !levels.is_terminated() => {
-                let effects = session.model.set_effort_levels(levels, &session.info);
+                let effects = session.resources.model.set_effort_levels(levels, &session.info);
                 session.follow(effects).await;
             }
             Some(shelter) = &mut shelter, if !shelter.is_terminated() => {
@@ -113,11 +114,11 @@ async fn turn_result(running: &mut Option<RunningTurn>) -> Result<FinishedTurn, 
 
 impl Session {
     async fn open(&mut self, notices: Vec<Notice>) {
-        let messages = self.turn_messages.clone();
+        let messages = self.resources.messages.clone();
         let printed = |line| TurnMessage::Side(SideMessage::StatusPrinted(line));
         self.callbacks.status.start(move |line| messages.send(printed(line)).is_ok());
         self.send_info().await;
-        schedule_first_scan(self.turn_messages.clone());
+        schedule_first_scan(self.resources.messages.clone());
         for notice in notices {
             self.notify(notice).await;
         }
@@ -125,7 +126,7 @@ impl Session {
         if let Some(because) = self.security.trust.ask_because.take() {
             self.ask_trust(because).await;
         }
-        self.instructions.load(&self.security, self.turn_messages.clone());
+        self.instructions.load(&self.security, self.resources.messages.clone());
         self.jobs.find_kept();
     }
 
@@ -172,7 +173,7 @@ impl Session {
                 self.jobs.handle_message(message, &self.security.redactor).await
             }
             TurnMessage::InstructionsRead(found) => self.instructions.set(found, &mut self.info),
-            TurnMessage::ModelLearned => self.model.follow_facts(&self.info),
+            TurnMessage::ModelLearned => self.resources.model.follow_facts(&self.info),
             TurnMessage::FilesCounted(files) => {
                 let is_news = self.info.changed_files.replace(files) != Some(files);
                 is_news.then_some(SessionEffect::InfoChanged).into_iter().collect()
@@ -195,9 +196,10 @@ impl Session {
                 return subagent_ops::handle_message(self, message).await;
             }
             TurnMessage::RefreshExtensions => return self.finish_start().await,
-            TurnMessage::ExtensionsScanned { number, looked } => {
-                self.extensions.finish_scan(number, looked, &self.servers.offers)
-            }
+            TurnMessage::ExtensionsScanned { number, looked } => self
+                .resources
+                .extensions
+                .finish_scan(number, looked, &self.resources.servers.offers),
             message => return self.record_turn_message(message).await,
         };
         self.follow(effects).await;
@@ -229,8 +231,8 @@ impl Session {
                 // A turn that was stopped does not wait for it.
                 let _ = reply.send(part);
             }
-            TurnMessage::ServerCalled(call) => self.servers.call(*call),
-            TurnMessage::ServerCallCancelled(id) => self.servers.cancel_call(id),
+            TurnMessage::ServerCalled(call) => self.resources.servers.call(*call),
+            TurnMessage::ServerCallCancelled(id) => self.resources.servers.cancel_call(id),
             TurnMessage::Record(event) => self.record_turn_event(*event),
             TurnMessage::SkillEntered { name, text } => {
                 self.conversation.active_skills.enter(&name, &text)
@@ -244,8 +246,8 @@ impl Session {
 
     /// The first frame was shown.
     async fn finish_start(&mut self) {
-        self.extensions.refresh_at_start(&self.security.place, &self.turn_messages);
-        self.servers.load_at_start(self.security.place.trusted);
+        self.resources.extensions.refresh_at_start(&self.security.place, &self.resources.messages);
+        self.resources.servers.load_at_start(self.security.place.trusted);
         self.load_hooks().await;
         self.ask_about_server().await;
         self.run_start_hooks(true);
@@ -262,7 +264,7 @@ impl Session {
     /// The share that the next request will have, if there was one.
     pub(super) fn measure_context(&mut self) {
         if !self.conversation.history.is_empty() {
-            let next = pages::next_request(self);
+            let next = self.next_request();
             show_fill(&next, &mut self.info);
         }
     }
@@ -283,7 +285,7 @@ impl Session {
         let ending = ended.as_ref().ok().map(|ended| ended.ending.clone());
         let failed = match ended {
             Ok(ended) => {
-                self.conversation.add_usage(running.turn, ended.usage);
+                self.conversation.usage.add_turn(running.turn, ended.usage);
                 self.save_finished_turn(running.turn, ended).await
             }
             Err(why) => {
@@ -322,7 +324,7 @@ impl Session {
     async fn save_finished_turn(&mut self, turn: u64, finished_turn: FinishedTurn) -> bool {
         let has_asked = finished_turn.usage != Usage::default();
         let failed = self.add_to_history(turn, finished_turn);
-        let model = has_asked.then(|| self.model.connected.model.name());
+        let model = has_asked.then(|| self.resources.model.connected.model.name());
         self.store.save_turn(turn, &self.conversation.history, model).await;
         failed
     }
@@ -330,8 +332,7 @@ impl Session {
     /// Adds the entries of a turn to the history; true if it failed.
     fn add_to_history(&mut self, turn: u64, finished_turn: FinishedTurn) -> bool {
         self.conversation.next_step = self.conversation.next_step.max(finished_turn.next_step);
-        self.info.usage = self.info.usage.plus(finished_turn.usage);
-        self.run_usage = self.run_usage.plus(finished_turn.usage);
+        self.conversation.usage.add(finished_turn.usage, &mut self.info);
         if !finished_turn.record.is_empty() {
             let redactor = &self.security.redactor;
             Arc::make_mut(&mut self.conversation.history).push(
@@ -436,13 +437,11 @@ impl Session {
             }
             Report::Agents => {
                 self.refresh_and_wait().await;
-                pages::agents(&self.extensions.library)
+                pages::agents(&self.resources.extensions.library)
             }
             Report::Platforms => (self.callbacks.platforms)(),
             Report::Running => pages::running(self),
-            Report::Usage => {
-                pages::usage(&self.conversation.usage, self.info.usage, self.run_usage)
-            }
+            Report::Usage => self.conversation.usage.page(self.info.usage),
             // What takes longer is sent while everything else goes on.
             Report::Changes => return self.send_changes(),
             Report::Doctor => {
@@ -458,8 +457,8 @@ impl Session {
                 return;
             }
             Report::Models => {
-                let connected = self.model.connected.clone();
-                let found = self.model.found_servers.clone();
+                let connected = self.resources.model.connected.clone();
+                let found = self.resources.model.found_servers.clone();
                 tokio::spawn(async move {
                     let answer = (connected.list)().await;
                     outbox.send(pages::models(&connected, answer, &found)).await;
@@ -481,23 +480,27 @@ impl Session {
             match effect.into() {
                 SessionEffect::InfoChanged => self.send_info().await,
                 // Before the first read of the extensions it goes with that.
-                SessionEffect::OffersChanged if self.extensions.scan_number > 0 => {
-                    let all = Box::new(self.extensions.all(&self.servers.offers));
+                SessionEffect::OffersChanged if self.resources.extensions.scan_number > 0 => {
+                    let all =
+                        Box::new(self.resources.extensions.all(&self.resources.servers.offers));
                     self.outbox.send(Event::Catalogue(all)).await;
                 }
                 SessionEffect::OffersChanged => {}
                 SessionEffect::ToolsChanged => {
-                    let tools = self.toolbox().tool_infos();
+                    let tools = self.resources.toolbox(&self.security).tool_infos();
                     if tools != self.info.tools {
                         self.info.tools = tools;
                         self.send_info().await;
                     }
                 }
                 SessionEffect::FilesChanged => {
-                    let Session { security, tools, info, turn_messages, .. } = self;
-                    self.changed_files.count(security.context(), tools, info, turn_messages).await;
+                    let Session { security, resources, info, .. } = self;
+                    let TurnResources { tools, messages, .. } = &*resources;
+                    self.changed_files.count(security.context(), tools, info, messages).await;
                 }
-                SessionEffect::FoldersChanged => self.servers.set_folders(&self.security.place),
+                SessionEffect::FoldersChanged => {
+                    self.resources.servers.set_folders(&self.security.place)
+                }
                 SessionEffect::QuestionWaits => self.ask_for_server().await,
                 SessionEffect::Record(event) => self.store.recorder().append(&event).await,
                 SessionEffect::Event(event) => self.outbox.send(*event).await,
@@ -512,8 +515,8 @@ impl Session {
     }
 
     pub(super) async fn send_info(&mut self) {
-        self.info = state::session_info(&self.info, &self.model, &self.jobs);
-        let longest = longest_words(self.model.request_bounds().room);
+        self.info = state::session_info(&self.info, &self.resources.model, &self.jobs);
+        let longest = longest_words(self.resources.model.request_bounds().room);
         self.info.context.longest_bytes = longest.bytes;
         self.info.context.longest_tokens = longest.tokens;
         self.callbacks.status.update(&self.info);
@@ -531,7 +534,7 @@ impl Session {
         self.drain_messages(notes).await;
         self.run_end_hooks("other").await;
         self.jobs.stop_all().await;
-        self.servers.stop().await;
+        self.resources.servers.stop().await;
         if let Some(languages) = &self.callbacks.languages {
             languages.stop().await;
         }

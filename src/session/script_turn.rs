@@ -142,8 +142,9 @@ impl Session {
             asks_inputs: true,
         });
         // The guide has its own role and cannot take another.
-        let is_guide = self.model.connected.provider == Provider::Guide;
-        let library = (self.extensions.find_scripts)(self.security.place.trusted).library();
+        let is_guide = self.resources.model.connected.provider == Provider::Guide;
+        let library =
+            (self.resources.extensions.find_scripts)(self.security.place.trusted).library();
         let machine = Arc::clone(&self.security.world);
         let max_steps = self.info.max_steps;
         self.start_turn(|mut scope| {

@@ -1,7 +1,6 @@
 //! The state of a session between two ops.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::mpsc::{self, UnboundedSender};
@@ -10,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::changed_files::ChangedFileCounter;
 use super::event_sink::Outbox;
-use super::extensions::ExtensionCache;
 use super::goal_progress::GoalProgress;
 use super::job_board::JobBoard;
 use super::mcp_servers::McpServers;
@@ -23,53 +21,40 @@ use super::settings::SettingsAccess;
 use super::shared_queues::SharedQueues;
 use super::skill_tool::ActiveSkills;
 use super::turn_messages::{FinishedTurn, TurnHandle, TurnMessage};
+use super::turn_resources::TurnResources;
 use super::turn_update::UnreadSettings;
+use super::usage_log::UsageLog;
 use super::user_input::UserInput;
 use super::{Security, SessionConfig};
 use crate::agent::Steering;
-use crate::context::system::WorkspaceFacts;
 use crate::context::window::{ContextUsage, History, TurnPosition};
+use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
-    Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, StepQuestion, Usage,
+    Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, StepQuestion,
 };
 use avocet_core::text::visible;
 use avocet_safety::ToolRestriction;
 use avocet_safety::redact::Redactor;
 use avocet_store::SessionRecord;
-use avocet_tools::Toolbox;
 
 /// The most output and answers kept for an export, in bytes.
 const RECORD: usize = 16 * 1024 * 1024;
 
-/// The number of turns whose token counts are kept for `/usage`.
-const COSTS: usize = 20;
-
 /// One conversation in one folder.
 pub(super) struct Session {
     pub info: SessionInfo,
-    pub model: ModelSelection,
-    pub extensions: ExtensionCache,
+    pub resources: TurnResources,
     pub conversation: Conversation,
     pub security: Security,
     pub outbox: Outbox,
     pub store: SessionStore,
     pub queue: MessageQueue,
     pub(super) running: Option<RunningTurn>,
-    pub(super) tools: Toolbox,
-    pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
     pub callbacks: super::Callbacks,
     pub jobs: JobBoard,
-    pub servers: McpServers,
     pub hooks: SessionHooks,
-    pub surroundings: WorkspaceFacts,
     pub settings: Option<Box<dyn SettingsAccess>>,
-    /// The folder for long outputs of steps.
-    pub outputs: Option<PathBuf>,
     pub instructions: SessionInstructions,
-    /// Whether shell commands that are not of high risk were approved at the start of the program.
-    pub approves_template_commands: bool,
-    /// What this run spent, over all its conversations.
-    pub run_usage: Usage,
     pub changed_files: ChangedFileCounter,
 }
 
@@ -90,18 +75,21 @@ impl Session {
         let messages = notes.clone();
         // A closed session needs no report.
         let report_hooks = Arc::new(move |news| drop(messages.send(TurnMessage::Hook(news))));
+        let access = &config.model_access;
+        let model = ModelSelection::new(access, mode, config.persona, config.bounds, notes.clone());
         Session {
-            run_usage: Usage::default(),
             changed_files: ChangedFileCounter::new(config.counts_changed_files),
             info: config.info,
-            model: ModelSelection::new(
-                &config.model_access,
-                mode,
-                config.persona,
-                config.bounds,
-                notes.clone(),
-            ),
-            extensions: config.extensions,
+            resources: TurnResources {
+                model,
+                extensions: config.extensions,
+                servers: McpServers::new(config.access.servers),
+                tools: config.tools,
+                surroundings: config.surroundings,
+                outputs: config.outputs,
+                approves_template_commands: config.approves_template_commands,
+                messages: notes,
+            },
             callbacks: config.model_access.callbacks,
             conversation: Conversation { shared, ..Conversation::default() },
             security: config.security,
@@ -109,17 +97,17 @@ impl Session {
             store,
             queue: MessageQueue::new(),
             running: None,
-            tools: config.tools,
-            turn_messages: notes,
             jobs,
-            servers: McpServers::new(config.access.servers),
             hooks: SessionHooks::new(config.access.hooks, report_hooks),
-            surroundings: config.surroundings,
             settings: config.access.settings,
-            outputs: config.outputs,
             instructions: SessionInstructions::new(config.user_notes),
-            approves_template_commands: config.approves_template_commands,
         }
+    }
+
+    /// How the room of the next request is divided, without the words that are yet to come.
+    pub fn next_request(&self) -> ContextUsage {
+        let notes = &self.instructions.current.notes.text;
+        self.resources.next_request(&self.info, &self.conversation, &self.security, notes)
     }
 
     pub(super) fn update_running(&mut self, change: impl FnOnce(&mut RunningTurn)) {
@@ -157,8 +145,7 @@ pub struct Conversation {
     pub is_planning: bool,
     /// The branch that the model last heard of.
     pub told_branch: Option<String>,
-    /// Token counts of the latest turns by number, oldest first.
-    pub usage: VecDeque<(u64, Usage)>,
+    pub usage: UsageLog,
     /// How the work towards the goal goes.
     pub goal: GoalProgress,
 }
@@ -175,7 +162,7 @@ impl Default for Conversation {
             active_skills: ActiveSkills::default(),
             is_planning: false,
             told_branch: None,
-            usage: VecDeque::new(),
+            usage: UsageLog::default(),
             goal: GoalProgress::default(),
         }
     }
@@ -216,7 +203,7 @@ impl Conversation {
                 self.push_event(event.clone());
             }
             if let Event::TurnEnded { turn, usage, .. } = event {
-                self.add_usage(*turn, *usage);
+                self.usage.add_turn(*turn, *usage);
             }
         }
     }
@@ -299,12 +286,9 @@ impl Conversation {
         format!("\n\n[Git branch: {name}]")
     }
 
-    /// Records the tokens of a turn.
-    pub fn add_usage(&mut self, turn: u64, usage: Usage) {
-        self.usage.push_back((turn, usage));
-        if self.usage.len() > COSTS {
-            self.usage.pop_front();
-        }
+    /// What may be spent from now on; what still runs has spent some of it.
+    pub fn budget(&self, info: &SessionInfo) -> Budget {
+        self.usage.budget(self.shared.spending.total(), info)
     }
 
     pub fn record(&mut self) -> &[Event] {
@@ -314,7 +298,9 @@ impl Conversation {
     /// Clears the conversation; the numbers of steps and questions continue, so that an answer to
     /// an old question never matches a new one.
     pub fn clear(&mut self) {
+        self.usage.clear();
         *self = Conversation {
+            usage: std::mem::take(&mut self.usage),
             next_step: self.next_step,
             shared: self.shared.clone(),
             ..Conversation::default()

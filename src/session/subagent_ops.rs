@@ -32,8 +32,7 @@ pub(super) async fn handle_message(session: &mut Session, message: SubagentMessa
     if subagent.info.background {
         let result = format!("The agent {name} ({agent}) ended:\n{result}");
         session.jobs.subagents.add_result(result, outcome);
-        session.info.usage = session.info.usage.plus(usage);
-        session.run_usage = session.run_usage.plus(usage);
+        session.conversation.usage.add(usage, &mut session.info);
         session.send_info().await;
     }
 }

@@ -84,12 +84,12 @@ impl Session {
         self.info.branch =
             trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
         if trusted && self.conversation.history.is_empty() {
-            self.surroundings.project = describe_project(&self.security.place.cwd);
+            self.resources.surroundings.project = describe_project(&self.security.place.cwd);
         }
         self.follow([SessionEffect::FilesChanged, SessionEffect::InfoChanged]).await;
         let effects = self.security.leave_unheld_mode(&mut self.info);
         self.follow(effects).await;
-        self.extensions.refresh(&self.security.place, &self.turn_messages);
+        self.resources.extensions.refresh(&self.security.place, &self.resources.messages);
         let kept = (self.security.trust.save)(answer);
         self.notify(notice).await;
         // The folder's own settings count, or do not any more.
@@ -98,7 +98,7 @@ impl Session {
         {
             self.apply_settings(live).await;
         }
-        self.servers.load(trusted);
+        self.resources.servers.load(trusted);
         self.load_hooks().await;
         if let Err(why) = kept {
             self.notify(Notice::warning(phrases::TRUST_NOT_KEPT.with("why", why))).await;

@@ -33,7 +33,7 @@ impl Session {
             return self.notify(Notice::warning(phrases::UNDO_BUSY)).await;
         }
         let record = self.conversation.record();
-        let (whose, back, notices) = restore_steps(record, self.tools.backups(), point);
+        let (whose, back, notices) = restore_steps(record, self.resources.tools.backups(), point);
         self.follow(notices).await;
         if back.steps.is_empty() {
             return self.notify(Notice::info(phrases::NOTHING_TO_UNDO)).await;
@@ -49,7 +49,7 @@ impl Session {
         let undone = ChangeLog::read(self.conversation.record()).undone.pop().unwrap_or_default();
         let merged = changes_since(&undone, UndoPoint { turn: 0, is_own: false });
         let wanted = merged.into_iter().map(|it| (it.after.clone(), it));
-        let (again, notices) = restores(wanted, self.tools.backups());
+        let (again, notices) = restores(wanted, self.resources.tools.backups());
         self.follow(notices).await;
         if again.steps.is_empty() {
             return self.notify(Notice::info(phrases::NOTHING_TO_REDO)).await;
