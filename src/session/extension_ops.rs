@@ -5,15 +5,14 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::extensions::{ExtensionCache, ExtensionScan};
+use super::mcp_servers::McpServers;
 use super::session_effects::{Effects, SessionEffect};
-use super::state::Session;
 use super::turn_messages::TurnMessage;
-use super::user_input::UserInput;
 use avocet_config::extensions::{ExtensionFileKind, ExtensionLibrary, expand};
 use avocet_core::i18n::{LocalizedText, commands, library, mcp_pages, session as phrases};
 use avocet_core::protocol::{
     CommandArgument, CommandTraits, Event, Extension, ExtensionKind, ExtensionState, Extensions,
-    Mention, Notice, Prompt, ScriptDetails, ScriptInput, WhileBusy,
+    Notice, Prompt, ScriptDetails, ScriptInput, WhileBusy,
 };
 use avocet_core::text;
 use avocet_mcp::{OfferedPrompt, PromptArgument, ServerOffers};
@@ -191,6 +190,19 @@ impl ExtensionCache {
             .collect()
     }
 
+    /// A command or a skill, expanded from the current file, or a prompt of a server.
+    pub(super) fn prompt(
+        &self,
+        name: &str,
+        args: &str,
+        servers: &McpServers,
+    ) -> Result<Prompt, LocalizedText> {
+        match expand::by_name(&self.library, name, args) {
+            Err(_) if servers.may_offer_prompt(name) => Ok(Prompt::of_server(name, args)),
+            prompt => prompt,
+        }
+    }
+
     /// What users can type: the extensions, and the prompts and resources of MCP servers.
     pub(super) fn all(&self, offers: &ServerOffers) -> Extensions {
         let mut extensions = Extensions {
@@ -204,31 +216,6 @@ impl ExtensionCache {
         extensions.entries.extend(scripts);
         extensions.entries.extend(offers.prompts().iter().map(server_prompt));
         extensions
-    }
-}
-
-impl Session {
-    pub(super) async fn refresh_and_wait(&mut self) {
-        let effects = self.resources.refresh(&self.security.place).await;
-        self.follow(effects).await;
-    }
-
-    /// Expands a command or a skill from the current file.
-    pub(super) async fn invoke(&mut self, name: &str, args: &str, mentions: Vec<Mention>) {
-        self.refresh_and_wait().await;
-        let prompt = match expand::by_name(&self.resources.extensions.library, name, args) {
-            Err(_) if self.resources.servers.may_offer_prompt(name) => {
-                Ok(Prompt::of_server(name, args))
-            }
-            prompt => prompt,
-        };
-        match prompt {
-            Ok(mut prompt) => {
-                prompt.attach(mentions);
-                self.submit(UserInput::Prompt(Box::new(prompt))).await;
-            }
-            Err(why) => self.notify(Notice::error(why)).await,
-        }
     }
 }
 

@@ -4,7 +4,8 @@
 
 use super::goal_progress::{GoalProgress, GoalVerdict};
 use super::job_place::BackgroundUse;
-use super::mcp_servers::ServerQuestion;
+use super::session_effects::SessionEffect;
+use super::session_questions::SessionQuestion;
 use super::shell_turn;
 use super::side_request;
 use super::state::Session;
@@ -44,7 +45,7 @@ pub(super) async fn handle(session: &mut Session, request: GoalRequest) {
             let goal = Goal { text, until, max_cost, cost_before, ..Goal::default() };
             save(session, Some(goal)).await;
             session.conversation.goal = GoalProgress::default();
-            if session.is_idle() {
+            if session.running.is_none() {
                 start(session).await;
             } else {
                 session.notify(Notice::info(phrases::LATER)).await;
@@ -89,7 +90,7 @@ async fn show(session: &mut Session) {
 async fn resume(session: &mut Session) {
     match session.info.goal.as_deref() {
         None => none(session).await,
-        Some(goal) if goal.is_paused && session.is_idle() => {
+        Some(goal) if goal.is_paused && session.running.is_none() => {
             let goal = Goal { is_paused: false, ..goal.clone() };
             save(session, Some(goal)).await;
             session.conversation.goal = GoalProgress::default();
@@ -116,8 +117,7 @@ pub(super) async fn restore(session: &mut Session, goal: Option<Box<Goal>>) {
     if session.info.goal.is_some() {
         session.send_info().await;
         if session.resources.servers.has_user() {
-            session.resources.servers.waiting.push_back(ServerQuestion::Goal);
-            session.ask_for_server().await;
+            session.follow([SessionEffect::Ask(SessionQuestion::Goal)]).await;
         }
     }
 }
@@ -125,7 +125,7 @@ pub(super) async fn restore(session: &mut Session, goal: Option<Box<Goal>>) {
 /// After a turn ended, and unless a message of the user began the next one.
 pub(super) async fn follow_turn(session: &mut Session, outcome: TurnOutcome) {
     let Some(goal) = session.info.goal.clone().filter(|goal| goal.is_active()) else { return };
-    if !session.is_idle() {
+    if session.running.is_some() {
         return;
     }
     let progress = &mut session.conversation.goal;

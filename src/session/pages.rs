@@ -13,7 +13,7 @@ use avocet_core::i18n::{
     Localize, LocalizedText, Phrase, agents as phrases, common, context as said, screen,
     session as words,
 };
-use avocet_core::protocol::{Event, ExportFormat, ModelOffer, Notice, Page, PageRow};
+use avocet_core::protocol::{Event, ExportFormat, ModelOffer, Notice, NoticeLevel, Page, PageRow};
 use avocet_core::text;
 use avocet_model::ModelError;
 use avocet_safety::Machine;
@@ -41,7 +41,11 @@ pub fn models(
 
 /// The parts of the next request as bars; while a turn runs, of the last request.
 pub fn context(session: &Session, usage: Option<&ContextUsage>) -> Page {
-    let ledger = usage.cloned().unwrap_or_else(|| session.next_request());
+    let ledger = usage.cloned().unwrap_or_else(|| {
+        let Session { info, conversation, security, instructions, .. } = session;
+        let notes = &instructions.current.notes.text;
+        session.resources.next_request(info, conversation, security, notes)
+    });
     let (room, taken) = (ledger.room, ledger.total_size());
     let mut rows: Vec<PageRow> = ledger
         .sections
@@ -152,8 +156,21 @@ pub fn running(session: &Session) -> Page {
     Page { title: words::RUNNING.into(), rows }
 }
 
+pub async fn export(session: &mut Session, format: ExportFormat, path: Option<String>) {
+    let notice = write_export(session, format, path).await;
+    // A conversation that was written elsewhere is not lost.
+    if let Some(unsaved) = &mut session.info.unsaved
+        && notice.level == NoticeLevel::Info
+        && !session.conversation.record().is_empty()
+    {
+        unsaved.elsewhere = true;
+        session.send_info().await;
+    }
+    session.notify(notice).await;
+}
+
 /// Writes the conversation; never changes an existing file.
-pub async fn export(session: &mut Session, format: ExportFormat, path: Option<String>) -> Notice {
+async fn write_export(session: &mut Session, format: ExportFormat, path: Option<String>) -> Notice {
     if session.conversation.record().is_empty() {
         return Notice::info(words::EXPORT_EMPTY);
     }

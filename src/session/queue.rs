@@ -6,8 +6,10 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
+use super::conversation::Conversation;
 use super::mcp_ops::{NAMED_START_WAIT, START_WAIT};
 use super::prompt_expansion::{self, AfterExpansion};
+use super::session_hooks::SessionHooks;
 use super::shell_turn;
 use super::state::{self, RunningTurn, Session};
 use super::step_judge::StepJudge;
@@ -15,16 +17,13 @@ use super::turn_account::TurnAccount;
 use super::turn_clock::TurnClock;
 use super::turn_conversation::{InstructionsCheck, TurnConversation};
 use super::turn_events::TurnEvents;
-use super::turn_messages::{FinishedTurn, TurnInbox, turn_channels};
+use super::turn_messages::{FinishedTurn, turn_channels};
 use super::turn_scope::TurnScope;
 use super::user_input::UserInput;
 use crate::agent::Steering;
 use crate::agent::turn::TurnStart;
-use avocet_core::i18n::session as phrases;
-use avocet_core::protocol::{
-    ApprovalMode, Event, Notice, Prompt, PromptSize, SubmitId, TurnOrigin,
-};
-use avocet_model::ModelReply;
+use avocet_core::protocol::{ApprovalMode, Event, Prompt, PromptSize, SessionInfo, TurnOrigin};
+use avocet_model::{Model, ModelReply};
 use avocet_store::title_of;
 
 impl Session {
@@ -35,46 +34,6 @@ impl Session {
             self.outbox.send(shown).await;
         } else {
             self.begin(input, TurnOrigin::Typed).await;
-        }
-    }
-
-    /// Expands a prompt for its text only.
-    pub(super) async fn render(&mut self, prompt: Prompt) {
-        if self.is_busy() {
-            return self.notify(Notice::warning(phrases::RENDER_BUSY)).await;
-        }
-        self.start_expansion(prompt, TurnOrigin::Typed, AfterExpansion::Render);
-    }
-
-    pub(super) async fn retry(&mut self) {
-        match self.conversation.last_input.take() {
-            _ if self.is_busy() => {}
-            None => self.notify(Notice::info(phrases::NOTHING_TO_RETRY)).await,
-            Some((words, mark)) => {
-                Arc::make_mut(&mut self.conversation.history).truncate_to(mark);
-                self.store.record_retry(self.info.turns).await;
-                self.begin(words, TurnOrigin::Typed).await;
-            }
-        }
-    }
-
-    /// Continues after a question that delayed typed messages: those left from an earlier session
-    /// keep waiting.
-    pub(super) async fn start_next_typed(&mut self) {
-        if self.queue.has_typed() && !self.is_busy() {
-            self.start_next_queued().await;
-        }
-    }
-
-    /// The user wants the waiting messages to start.
-    pub(super) async fn run_queue(&mut self) {
-        match () {
-            () if self.queue.inputs().is_empty() => {
-                self.notify(Notice::info(phrases::QUEUE_EMPTY)).await;
-            }
-            () if !self.is_idle() => self.notify(Notice::info(phrases::QUEUE_FOLLOWS)).await,
-            () if self.is_busy() => {}
-            () => self.start_next_queued().await,
         }
     }
 
@@ -115,12 +74,15 @@ impl Session {
             UserInput::Text(_) => self.instructions.check(&self.security),
             UserInput::Prompt(_) | UserInput::Shell { .. } => None,
         };
-        self.reload_settings().await;
-        self.refresh_and_wait().await;
+        let changes = self.settings.reload();
+        self.apply_settings(changes).await;
+        let effects = self.resources.refresh(&self.security.place).await;
+        self.follow(effects).await;
         let is_named = matches!(&input, UserInput::Prompt(prompt) if prompt.is_of_server());
         self.wait_for_servers(if is_named { NAMED_START_WAIT } else { START_WAIT }).await;
-        self.load_hooks().await;
-        self.run_start_hooks(false);
+        let notice = self.hooks.load(&mut self.security, &mut self.info);
+        self.follow(notice).await;
+        self.hooks.run_start(false, &self.info, &self.security, &self.outbox);
         self.start(input, origin, notes);
     }
 
@@ -140,7 +102,9 @@ impl Session {
             }
             UserInput::Text(text) | UserInput::Shell { line: text, .. } => text,
         };
-        let start = self.turn_limits();
+        let model = &*self.resources.model.connected.model;
+        let news = self.jobs.take_news();
+        let start = self.conversation.turn_start(&self.info, model, &news, &self.hooks);
         self.start_turn(|mut scope| async move {
             scope.conversation.instructions_check = notes;
             scope.begin(text.clone(), origin);
@@ -148,30 +112,16 @@ impl Session {
         });
     }
 
-    fn start_expansion(&mut self, prompt: Prompt, origin: TurnOrigin, expansion: AfterExpansion) {
-        let start = self.turn_limits();
+    pub(super) fn start_expansion(
+        &mut self,
+        prompt: Prompt,
+        origin: TurnOrigin,
+        expansion: AfterExpansion,
+    ) {
+        let model = &*self.resources.model.connected.model;
+        let news = self.jobs.take_news();
+        let start = self.conversation.turn_start(&self.info, model, &news, &self.hooks);
         self.start_turn(|scope| prompt_expansion::run(prompt, origin, start, expansion, scope));
-    }
-
-    /// What a turn of the model starts with, but for its message: the text is what follows it.
-    fn turn_limits(&mut self) -> TurnStart {
-        let is_planning = self.info.approval == ApprovalMode::Plan;
-        let is_small = self.resources.model.connected.model.prompt_size() == PromptSize::Short;
-        let branch = self.info.branch.clone().filter(|_| !is_small);
-        TurnStart {
-            text: self.conversation.mode_note(is_planning).to_owned()
-                + &self.conversation.branch_note(branch)
-                + &self.jobs.take_news(),
-            images: Vec::new(),
-            max_steps: self.info.max_steps,
-            check: state::check_action(&self.info),
-            budget: self.conversation.budget(&self.info),
-            next_step: self.conversation.next_step,
-            dialect: self.resources.model.connected.model.dialect(),
-            is_small_model: self.resources.model.connected.model.is_small(),
-            hooks: Arc::clone(&self.hooks.active),
-            agent: None,
-        }
     }
 
     /// Starts a turn on a task of its own.
@@ -182,28 +132,16 @@ impl Session {
         self.info.turns += 1;
         let cancel = CancellationToken::new();
         let (inbox, handle) = turn_channels();
-        let submit = self.queue.submission.take();
-        let task = tokio::spawn(run(self.turn_scope(&cancel, inbox, submit)));
-        self.running = Some(RunningTurn::new(self.info.turns, cancel, handle, task));
-    }
-
-    fn turn_scope(
-        &self,
-        cancel: &CancellationToken,
-        inbox: TurnInbox,
-        submit: Option<SubmitId>,
-    ) -> TurnScope {
         let context =
-            self.resources.turn_context(&self.info, &self.conversation, &self.security, cancel);
+            self.resources.turn_context(&self.info, &self.conversation, &self.security, &cancel);
         let place = self.security.place.clone();
         let history = Arc::clone(&self.conversation.history);
         let instructions = Arc::clone(&self.instructions.current);
         let notes = self.instructions.user_notes.clone();
         let bounds = context.responder.bounds;
-
-        TurnScope {
+        let scope = TurnScope {
             turn: self.info.turns,
-            submit,
+            submit: self.queue.submission.take(),
             clock: TurnClock::start(Instant::now()),
             next_step: self.conversation.next_step,
             shared: self.conversation.shared.clone(),
@@ -221,6 +159,36 @@ impl Session {
             account: TurnAccount::start(self.conversation.shared.spending.total()),
             trust_offer: self.security.trust.offer(),
             has_steps_of_model: true,
+        };
+        let task = tokio::spawn(run(scope));
+        self.running = Some(RunningTurn::new(self.info.turns, cancel, handle, task));
+    }
+}
+
+impl Conversation {
+    /// What a turn of the model starts with, but for its message: the text is what follows it. `news`
+    /// is what the model is told of jobs.
+    fn turn_start(
+        &mut self,
+        info: &SessionInfo,
+        model: &dyn Model,
+        news: &str,
+        hooks: &SessionHooks,
+    ) -> TurnStart {
+        let is_planning = info.approval == ApprovalMode::Plan;
+        let is_small = model.prompt_size() == PromptSize::Short;
+        let branch = info.branch.clone().filter(|_| !is_small);
+        TurnStart {
+            text: self.mode_note(is_planning).to_owned() + &self.branch_note(branch) + news,
+            images: Vec::new(),
+            max_steps: info.max_steps,
+            check: state::check_action(info),
+            budget: self.budget(info),
+            next_step: self.next_step,
+            dialect: model.dialect(),
+            is_small_model: model.is_small(),
+            hooks: Arc::clone(&hooks.active),
+            agent: None,
         }
     }
 }

@@ -123,14 +123,15 @@ impl Session {
         } else {
             format!("/run {script} {args}")
         };
-        if !self.is_idle() {
+        if self.running.is_some() {
             return self.notify(Notice::warning(phrases::SHELL_BUSY.with("line", text))).await;
         }
-        if self.open_question().is_some() {
+        if self.questions.open().is_some() {
             return self.notify(Notice::warning(phrases::TRUST_FIRST.with("line", text))).await;
         }
         // It may hand tasks to agents.
-        self.refresh_and_wait().await;
+        let effects = self.resources.refresh(&self.security.place).await;
+        self.follow(effects).await;
         let parsed =
             if args.is_empty() { Ok(ScriptArgs::default()) } else { ScriptArgs::parse(&args) };
         let from = self.security.place.cwd.clone();

@@ -9,28 +9,19 @@ use super::turn_scope::TurnScope;
 use super::turn_update::{TurnNews, TurnUpdate};
 use crate::agent::{RequestNews, TurnSettings};
 
-impl Session {
-    /// What the running turn has not taken over yet; `None`: nothing.
-    pub(super) fn turn_update(&mut self) -> Option<Box<TurnUpdate>> {
-        let running = self.running.as_mut()?;
-        let unread = running.unread_settings.take()?;
-        let cancel = running.cancel.clone();
-
-        Some(Box::new(TurnUpdate {
-            unread,
-            context: self.resources.turn_context(
-                &self.info,
-                &self.conversation,
-                &self.security,
-                &cancel,
-            ),
-            world: self.resources.machine(&self.security, &self.jobs),
-            sandbox_status: self.security.policy.shelter,
-            max_steps: self.info.max_steps,
-            check: state::check_action(&self.info),
-            spend_limits: self.info.spend_limits,
-        }))
-    }
+/// What the running turn has not taken over yet; `None`: nothing.
+pub(super) fn turn_update(session: &mut Session) -> Option<Box<TurnUpdate>> {
+    let Session { running, resources, info, conversation, security, jobs, .. } = session;
+    let running = running.as_mut()?;
+    Some(Box::new(TurnUpdate {
+        unread: running.unread_settings.take()?,
+        context: resources.turn_context(info, conversation, security, &running.cancel),
+        world: resources.machine(security, jobs),
+        sandbox_status: security.policy.shelter,
+        max_steps: info.max_steps,
+        check: state::check_action(info),
+        spend_limits: info.spend_limits,
+    }))
 }
 
 impl TurnScope {

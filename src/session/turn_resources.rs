@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
+use super::conversation::Conversation;
 use super::extensions::ExtensionCache;
 use super::job_board::JobBoard;
 use super::mcp_servers::McpServers;
@@ -15,7 +16,6 @@ use super::recall_tool::RecallTool;
 use super::script_tool::{ScriptRunTool, with_script_section};
 use super::session_effects::Effects;
 use super::skill_tool::{self, ActiveSkills, MachineWithSkills};
-use super::state::Conversation;
 use super::system_prompts::{SystemPrompts, answer_section};
 use super::task_tool::TaskTool;
 use super::turn_context::{TurnContext, TurnResponder, TurnScripts, TurnServers};
@@ -63,7 +63,7 @@ impl TurnResources {
     }
 
     /// The tools of a turn.
-    pub fn toolbox(&self, security: &Security) -> Toolbox {
+    fn toolbox(&self, security: &Security) -> Toolbox {
         let recall = Arc::new(RecallTool { session: self.messages.clone() });
         let tools = skill_tool::toolbox(&self.tools, &self.extensions.library).with_tool(recall);
         let tools = job_tool::all(&self.messages)
@@ -84,6 +84,14 @@ impl TurnResources {
         } else {
             tools.with_tool(Arc::new(ScriptRunTool))
         }
+    }
+
+    /// The tools that later turns have; true if they are others than those shown.
+    pub fn show_tools(&self, security: &Security, info: &mut SessionInfo) -> bool {
+        let tools = self.toolbox(security).tool_infos();
+        let is_news = tools != info.tools;
+        info.tools = tools;
+        is_news
     }
 
     /// What stays the same throughout a turn, unless settings change.
@@ -166,6 +174,20 @@ impl TurnResources {
         request::build(parts, self.model.request_bounds()).1
     }
 
+    /// Shows the share that the next request will have, if there was one.
+    pub fn measure(
+        &self,
+        info: &mut SessionInfo,
+        conversation: &Conversation,
+        security: &Security,
+        notes: &str,
+    ) {
+        if !conversation.history.is_empty() {
+            let usage = self.next_request(info, conversation, security, notes);
+            show_usage(&usage, info);
+        }
+    }
+
     fn system_prompts(
         &self,
         info: &SessionInfo,
@@ -187,4 +209,13 @@ impl TurnResources {
                 + &answer_section(persona.answer_schema.as_deref()),
         }
     }
+}
+
+/// How full the context is with this request; true if that is another percentage.
+pub(super) fn show_usage(usage: &ContextUsage, info: &mut SessionInfo) -> bool {
+    let used = usage.total_size();
+    let percent = Some(used.percent_of(usage.room));
+    info.context.used_tokens = used.tokens;
+    info.context.room_tokens = usage.room.tokens;
+    std::mem::replace(&mut info.context.percent, percent) != percent
 }

@@ -64,3 +64,55 @@ impl UsageLog {
         Page { title: phrases::USAGE.into(), rows }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use avocet_core::protocol::{Goal, Money};
+
+    fn used(tokens: u64) -> Usage {
+        Usage::counted(tokens, 0)
+    }
+
+    #[test]
+    fn what_still_runs_counts_to_the_session_and_to_the_run() {
+        let mut log = UsageLog::default();
+        let mut info = SessionInfo::default();
+        info.spend_limits.session.tokens = Some(100);
+        log.add(used(40), &mut info);
+        assert_eq!(info.usage, used(40));
+        assert_eq!(log.budget(used(90), &info).stop_reason(Usage::default()), None);
+        assert!(log.budget(used(100), &info).stop_reason(Usage::default()).is_some());
+        info.usage = Usage::default();
+        let budget = log.budget(used(100), &info);
+        assert_eq!(budget.stop_reason(Usage::default()), None, "60 of another conversation");
+    }
+
+    #[test]
+    fn a_goal_limits_the_cost_only_while_it_is_worked_on() {
+        let log = UsageLog::default();
+        let mut info = SessionInfo::default();
+        let goal = Goal { max_cost: Some(Money(5)), ..Goal::default() };
+        let spent = Usage { cost: Money(5), ..Usage::default() };
+        info.goal = Some(Box::new(goal.clone()));
+        assert!(log.budget(spent, &info).stop_reason(Usage::default()).is_some());
+        info.goal = Some(Box::new(Goal { is_paused: true, ..goal }));
+        assert_eq!(log.budget(spent, &info).stop_reason(Usage::default()), None);
+    }
+
+    #[test]
+    fn the_page_lists_the_turns_of_this_conversation_and_the_run_if_it_used_more() {
+        let mut log = UsageLog::default();
+        let mut info = SessionInfo::default();
+        log.add_turn(1, used(40));
+        log.add_turn(2, Usage::default());
+        log.add(used(40), &mut info);
+        assert_eq!(log.page(info.usage).rows.len(), 2, "a turn and the session");
+        log.clear();
+        assert_eq!(log.page(Usage::default()).rows.len(), 2, "the session and the run");
+        for turn in 0..30 {
+            log.add_turn(turn, used(1));
+        }
+        assert_eq!(log.page(Usage::default()).rows.len(), COSTS + 2);
+    }
+}
