@@ -20,7 +20,7 @@ use doors::lines_naming;
 use modules::{Modules, name_of};
 use syn::spanned::Spanned as _;
 use syntax::Code;
-use type_sizes::{TypeParts, TypeSize, type_sizes};
+use type_sizes::{TypeParts, type_sizes};
 
 /// Files that may be longer than [`LONGEST`], because they are tables.
 const TABLES: &[&str] = &["src/safety/rules/", "src/core/i18n/", "src/present/commands/table.rs"];
