@@ -85,6 +85,7 @@ mod saved_sessions;
 mod script_hooks;
 pub mod script_host;
 pub mod script_places;
+mod script_start;
 mod script_tool;
 pub mod script_turn;
 mod session_effects;
