@@ -184,7 +184,6 @@ pub fn trust_prompt(startup: &Startup) -> TrustPrompt {
             let done = done.and_then(|()| kept.set(&folder, &survey, level));
             done.map_err(|error| diagnostic::io_reason(&error))
         }),
-        open_question: None,
         mark_sandbox_warning: Box::new(|| false),
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use avocet_core::protocol::{Change, Event, TurnOrigin};
+use avocet_safety::tools::Restore;
 
 /// The change of one file by one turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,6 +192,30 @@ pub fn undo_scope(changes: &[ChangedFile], point: UndoPoint) -> UndoScope {
         places.into_iter().partition(|place| place.is_own);
     let numbers = |points: Vec<UndoPoint>| points.into_iter().map(|place| place.turn).collect();
     UndoScope { turns: numbers(own), kept_turns: numbers(left), kept_changes: Vec::new() }
+}
+
+/// A turn that gives files another content.
+#[derive(Debug)]
+pub struct RestoreTurn {
+    /// Names it in the conversation.
+    pub text: &'static str,
+    pub after: AfterRestore,
+    pub restores: Restores,
+}
+
+/// What is recorded when the files were written.
+#[derive(Debug)]
+pub enum AfterRestore {
+    Undone(UndoScope),
+    Redone,
+}
+
+/// The files of one undo or redo.
+#[derive(Debug, Default)]
+pub struct Restores {
+    pub steps: Vec<Restore>,
+    /// The content of another one is not there any more.
+    pub is_incomplete: bool,
 }
 
 #[cfg(test)]

@@ -4,14 +4,18 @@
 
 use std::sync::Arc;
 
+use super::conversation::Conversation;
+use super::model_selection::ModelSelection;
 use super::persistence::SessionStore;
-use super::state::Session;
+use super::session_effects::SessionEffect;
 use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use crate::context::compact::{self, CompactionPlan, CompactionTrigger};
-use crate::context::history::TurnRecord;
+use crate::context::history::{History, TurnRecord};
 use avocet_core::i18n::{LocalizedText, context as phrases};
-use avocet_core::protocol::{Event, Notice, Observation, Outcome, Topic, TurnOrigin, TurnOutcome};
+use avocet_core::protocol::{
+    Event, Notice, Observation, Outcome, SessionInfo, Topic, TurnOrigin, TurnOutcome,
+};
 use avocet_core::text;
 use avocet_core::text::cut_middle;
 use avocet_safety::redact::Redactor;
@@ -20,7 +24,7 @@ use avocet_safety::redact::Redactor;
 const RECALLED: usize = 13;
 
 /// `/compress`: its own turn, so that it is shown, counted and stopped like one.
-async fn compress(
+pub(super) async fn compress(
     mut scope: TurnScope,
     focus: Option<String>,
     plan: CompactionPlan,
@@ -42,53 +46,54 @@ async fn compress(
     scope.end(ending, TurnRecord::default(), usage).await
 }
 
-impl Session {
-    /// `/compress [focus]`.
-    pub(super) async fn compress(&mut self, focus: Option<String>) {
-        let history = &self.conversation.history;
-        let summarizer = self.model.summarizer(self.info.lang);
-        let refused = if summarizer.model().is_none() {
-            Some(phrases::SUM_NO_MODEL)
-        } else if !compact::can_compact(history, CompactionTrigger::Manual) {
-            Some(phrases::SUMMED_ALREADY)
-        } else {
-            None
-        };
-        let plan = compact::plan(history, self.model.request_bounds(), CompactionTrigger::Manual);
-        let refusal = |word| Notice::info(word).with_topic(Topic::NotCompressed);
-        match (refused, plan) {
-            (Some(word), _) => self.notify(refusal(word)).await,
-            (None, None) => self.notify(refusal(phrases::NOTHING_TO_SUM)).await,
-            (None, Some(plan)) if self.is_idle() => {
-                let focus = focus.map(|focus| self.security.redactor.mask(&focus).into_owned());
-                self.start_turn(|scope| compress(scope, focus, plan));
-            }
-            // A frontend waits for the end of the turn before it sends this.
-            (None, Some(_)) => {}
+/// What `/compress` starts.
+pub(super) fn start(
+    focus: Option<&str>,
+    history: &History,
+    model: &ModelSelection,
+    info: &SessionInfo,
+    redactor: &Redactor,
+) -> SessionEffect {
+    let refusal = |word| Notice::info(word).with_topic(Topic::NotCompressed).into();
+    if model.summarizer(info.lang).model().is_none() {
+        return refusal(phrases::SUM_NO_MODEL);
+    }
+    if !compact::can_compact(history, CompactionTrigger::Manual) {
+        return refusal(phrases::SUMMED_ALREADY);
+    }
+    match compact::plan(history, model.request_bounds(), CompactionTrigger::Manual) {
+        None => refusal(phrases::NOTHING_TO_SUM),
+        Some(plan) => {
+            let focus = focus.map(|focus| redactor.mask(focus).into_owned());
+            SessionEffect::Compress { focus, plan }
         }
     }
+}
 
-    /// `/recall ID`. A part that is no longer in memory is read from the store.
-    pub(super) async fn recall(&mut self, id: &str) {
-        let record = self.conversation.record();
-        let text = match self.store.part(id, record, &self.security.redactor).await {
+impl Conversation {
+    /// `/recall ID`. A part that is no longer in memory is read from the store. `last`: the last turn
+    /// that ended; `room`: the bytes of a request.
+    pub(super) async fn recall(
+        &mut self,
+        id: &str,
+        last: u64,
+        room: usize,
+        store: &SessionStore,
+        redactor: &Redactor,
+    ) -> Notice {
+        let text = match store.part(id, self.record(), redactor).await {
             Ok(text) => text,
-            Err(hint) => {
-                let notice = Notice::error(phrases::NO_PART.with("id", id)).with_hint(hint);
-                return self.notify(notice).await;
-            }
+            Err(hint) => return Notice::error(phrases::NO_PART.with("id", id)).with_hint(hint),
         };
-        let text = cut_middle(&text, self.model.request_bounds().room.bytes / RECALLED);
+        let text = cut_middle(&text, room / RECALLED);
         let size = text::size(text.len());
-        let notice = if Arc::make_mut(&mut self.conversation.history).recall(id, text) {
+        let notice = if Arc::make_mut(&mut self.history).recall(id, text) {
             phrases::RECALLED.with("id", id).with("size", size)
         } else {
             phrases::RECALLED_ALREADY.with("id", id)
         };
-        // The entries of a running turn come after it.
-        let behind = self.info.turns - u64::from(!self.is_idle());
-        self.store.save_outline(behind, &self.conversation.history).await;
-        self.notify(Notice::info(notice)).await;
+        store.save_outline(last, &self.history).await;
+        Notice::info(notice)
     }
 }
 

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::Security;
 use super::change_log::{ChangedFile, UndoPoint, changes, changes_since};
-use super::state::Session;
+use super::event_sink::Outbox;
 use avocet_core::protocol::{Change, Event, StepAction, Tier};
 use avocet_safety::redact::Redactor;
 use avocet_safety::tools::describe_change;
@@ -23,43 +24,41 @@ const COMPARED: u64 = 4 * 1024 * 1024;
 /// Bytes of all diffs.
 const SHOWN: usize = 8 * 1024 * 1024;
 
-impl Session {
-    pub(super) fn send_changes(&mut self) {
-        let all = changes(self.conversation.record());
-        let changed = changes_since(&all, UndoPoint { turn: 0, is_own: false });
-        let report = DiffReport {
-            backups: self.tools.backups().cloned(),
-            redactor: Arc::clone(&self.security.redactor),
-            folder: self.security.place.cwd.clone(),
+/// Sends it once git has answered.
+pub(super) fn send(record: &[Event], tools: &Toolbox, security: &Security, mut outbox: Outbox) {
+    let all = changes(record);
+    let changed = changes_since(&all, UndoPoint { turn: 0, is_own: false });
+    let report = DiffReport {
+        backups: tools.backups().cloned(),
+        redactor: Arc::clone(&security.redactor),
+        folder: security.place.cwd.clone(),
+    };
+    let clear_git = |line: &str| clear_git(line, tools, security.context());
+    let diff = clear_git("git diff HEAD --relative --no-renames --no-color");
+    let sums = clear_git("git diff HEAD --relative --no-renames --numstat");
+    let untracked = clear_git("git ls-files --others --exclude-standard -z");
+    tokio::spawn(async move {
+        let mut others = match output(diff).await {
+            Some(text) => split_diff(&text, &report.folder),
+            None => parse_sums(&output(sums).await.unwrap_or_default(), &report.folder),
         };
-        let clear_git = |line: &str| clear_git(line, &self.tools, self.security.context());
-        let diff = clear_git("git diff HEAD --relative --no-renames --no-color");
-        let sums = clear_git("git diff HEAD --relative --no-renames --numstat");
-        let untracked = clear_git("git ls-files --others --exclude-standard -z");
-        let mut outbox = self.outbox.clone();
-        tokio::spawn(async move {
-            let mut others = match output(diff).await {
-                Some(text) => split_diff(&text, &report.folder),
-                None => parse_sums(&output(sums).await.unwrap_or_default(), &report.folder),
-            };
-            let new = output(untracked).await;
-            let is_known = new.is_some();
-            let new = new.unwrap_or_default();
-            let compare = move || {
-                let changes: Vec<Change> =
-                    changed.iter().take(FILES).filter_map(|it| report.compare(it)).collect();
-                let new = new.split('\0').filter(|path| !path.is_empty()).take(FILES);
-                others.extend(new.filter_map(|path| report.new_file(path)));
-                let known: HashSet<&str> = changes.iter().map(|it| it.path.as_str()).collect();
-                others.retain(|change| !known.contains(change.path.as_str()));
-                (limited(changes), limited(others))
-            };
-            if let Ok((session, uncommitted)) = tokio::task::spawn_blocking(compare).await {
-                let uncommitted = is_known.then_some(uncommitted);
-                outbox.send(Event::Changes { session, uncommitted }).await;
-            }
-        });
-    }
+        let new = output(untracked).await;
+        let is_known = new.is_some();
+        let new = new.unwrap_or_default();
+        let compare = move || {
+            let changes: Vec<Change> =
+                changed.iter().take(FILES).filter_map(|it| report.compare(it)).collect();
+            let new = new.split('\0').filter(|path| !path.is_empty()).take(FILES);
+            others.extend(new.filter_map(|path| report.new_file(path)));
+            let known: HashSet<&str> = changes.iter().map(|it| it.path.as_str()).collect();
+            others.retain(|change| !known.contains(change.path.as_str()));
+            (limited(changes), limited(others))
+        };
+        if let Ok((session, uncommitted)) = tokio::task::spawn_blocking(compare).await {
+            let uncommitted = is_known.then_some(uncommitted);
+            outbox.send(Event::Changes { session, uncommitted }).await;
+        }
+    });
 }
 
 /// A line of git's that only reads, with its tool; `None`: the repository is one that it would have

@@ -5,15 +5,14 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::extensions::{ExtensionCache, ExtensionScan};
+use super::mcp_servers::McpServers;
 use super::session_effects::{Effects, SessionEffect};
-use super::state::Session;
 use super::turn_messages::TurnMessage;
-use super::user_input::UserInput;
 use avocet_config::extensions::{ExtensionFileKind, ExtensionLibrary, expand};
 use avocet_core::i18n::{LocalizedText, commands, library, mcp_pages, session as phrases};
 use avocet_core::protocol::{
     CommandArgument, CommandTraits, Event, Extension, ExtensionKind, ExtensionState, Extensions,
-    Mention, Notice, Prompt, ScriptDetails, ScriptInput, WhileBusy,
+    Notice, Prompt, ScriptDetails, ScriptInput, WhileBusy,
 };
 use avocet_core::text;
 use avocet_mcp::{OfferedPrompt, PromptArgument, ServerOffers};
@@ -170,7 +169,7 @@ impl ExtensionCache {
     }
 
     /// Takes over the result of a read. Reports it if it is new or was requested.
-    fn take_over(&mut self, scan: ExtensionScan, offers: &ServerOffers) -> Effects {
+    pub(super) fn take_over(&mut self, scan: ExtensionScan, offers: &ServerOffers) -> Effects {
         if !std::mem::take(&mut self.is_requested) && self.is_same(&scan) {
             return Vec::new();
         }
@@ -191,6 +190,19 @@ impl ExtensionCache {
             .collect()
     }
 
+    /// A command or a skill, expanded from the current file, or a prompt of a server.
+    pub(super) fn prompt(
+        &self,
+        name: &str,
+        args: &str,
+        servers: &McpServers,
+    ) -> Result<Prompt, LocalizedText> {
+        match expand::by_name(&self.library, name, args) {
+            Err(_) if servers.may_offer_prompt(name) => Ok(Prompt::of_server(name, args)),
+            prompt => prompt,
+        }
+    }
+
     /// What users can type: the extensions, and the prompts and resources of MCP servers.
     pub(super) fn all(&self, offers: &ServerOffers) -> Extensions {
         let mut extensions = Extensions {
@@ -204,38 +216,6 @@ impl ExtensionCache {
         extensions.entries.extend(scripts);
         extensions.entries.extend(offers.prompts().iter().map(server_prompt));
         extensions
-    }
-}
-
-impl Session {
-    /// Reads and waits, so that a message is sent with the current extensions.
-    pub(super) async fn refresh_and_wait(&mut self) {
-        // A read that is already running, as right after the start, is recent enough.
-        if self.extensions.pending_scan.is_none() {
-            self.extensions.refresh(&self.security.place, &self.turn_messages);
-        }
-        if let Some(looking) = self.extensions.pending_scan.take()
-            && let Ok(scan) = looking.await
-        {
-            let effects = self.extensions.take_over(scan, &self.servers.offers);
-            self.follow(effects).await;
-        }
-    }
-
-    /// Expands a command or a skill from the current file.
-    pub(super) async fn invoke(&mut self, name: &str, args: &str, mentions: Vec<Mention>) {
-        self.refresh_and_wait().await;
-        let prompt = match expand::by_name(&self.extensions.library, name, args) {
-            Err(_) if self.servers.may_offer_prompt(name) => Ok(Prompt::of_server(name, args)),
-            prompt => prompt,
-        };
-        match prompt {
-            Ok(mut prompt) => {
-                prompt.attach(mentions);
-                self.submit(UserInput::Prompt(Box::new(prompt))).await;
-            }
-            Err(why) => self.notify(Notice::error(why)).await,
-        }
     }
 }
 

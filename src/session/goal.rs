@@ -4,7 +4,8 @@
 
 use super::goal_progress::{GoalProgress, GoalVerdict};
 use super::job_place::BackgroundUse;
-use super::mcp_servers::ServerQuestion;
+use super::session_effects::SessionEffect;
+use super::session_questions::SessionQuestion;
 use super::shell_turn;
 use super::side_request;
 use super::state::Session;
@@ -33,9 +34,9 @@ pub(super) async fn handle(session: &mut Session, request: GoalRequest) {
         }
         GoalRequest::Resume => resume(session).await,
         GoalRequest::Set { max_cost: Some(_), .. }
-            if session.model.connected.model.prices().is_none() =>
+            if session.resources.model.connected.model.prices().is_none() =>
         {
-            let model = session.model.connected.model.name().to_owned();
+            let model = session.resources.model.connected.model.name().to_owned();
             session.notify(Notice::error(phrases::NO_PRICE.with("model", model))).await;
             session.outbox.send(Event::GoalSet { goal: session.info.goal.clone() }).await;
         }
@@ -44,7 +45,7 @@ pub(super) async fn handle(session: &mut Session, request: GoalRequest) {
             let goal = Goal { text, until, max_cost, cost_before, ..Goal::default() };
             save(session, Some(goal)).await;
             session.conversation.goal = GoalProgress::default();
-            if session.is_idle() {
+            if session.running.is_none() {
                 start(session).await;
             } else {
                 session.notify(Notice::info(phrases::LATER)).await;
@@ -89,7 +90,7 @@ async fn show(session: &mut Session) {
 async fn resume(session: &mut Session) {
     match session.info.goal.as_deref() {
         None => none(session).await,
-        Some(goal) if goal.is_paused && session.is_idle() => {
+        Some(goal) if goal.is_paused && session.running.is_none() => {
             let goal = Goal { is_paused: false, ..goal.clone() };
             save(session, Some(goal)).await;
             session.conversation.goal = GoalProgress::default();
@@ -115,9 +116,8 @@ pub(super) async fn restore(session: &mut Session, goal: Option<Box<Goal>>) {
     session.info.goal = goal.map(|goal| Box::new(Goal { is_paused: true, ..*goal }));
     if session.info.goal.is_some() {
         session.send_info().await;
-        if session.servers.has_user() {
-            session.servers.waiting.push_back(ServerQuestion::Goal);
-            session.ask_for_server().await;
+        if session.resources.servers.has_user() {
+            session.follow([SessionEffect::Ask(SessionQuestion::Goal)]).await;
         }
     }
 }
@@ -125,7 +125,7 @@ pub(super) async fn restore(session: &mut Session, goal: Option<Box<Goal>>) {
 /// After a turn ended, and unless a message of the user began the next one.
 pub(super) async fn follow_turn(session: &mut Session, outcome: TurnOutcome) {
     let Some(goal) = session.info.goal.clone().filter(|goal| goal.is_active()) else { return };
-    if !session.is_idle() {
+    if session.running.is_some() {
         return;
     }
     let progress = &mut session.conversation.goal;
@@ -165,7 +165,7 @@ async fn follow_verdict(session: &mut Session, goal: &Goal, verdict: GoalVerdict
     match verdict {
         GoalVerdict::Met => {
             let cost = goal.cost(session.info.usage);
-            let say = match session.model.connected.model.prices() {
+            let say = match session.resources.model.connected.model.prices() {
                 Some(_) => phrases::MET_FOR.with("cost", cost.to_string()),
                 None => phrases::MET.into(),
             };

@@ -1,72 +1,79 @@
 //! What users ask of the jobs of a session, and what they are shown of them.
 
-use super::job::output_path;
-use super::job_board::read_file;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::job_board::{JobBoard, read_file};
+use super::persistence::SessionStore;
 use super::recall_tool::pages;
-use super::state::Session;
+use super::session_effects::Effects;
 use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::{Event, JobRequest, Notice, Page, PageRow};
+use avocet_safety::redact::Redactor;
 
-impl Session {
-    pub(super) async fn handle_job(&mut self, job: JobRequest) {
-        match job {
-            JobRequest::Background => {
-                if let Some(running) = &self.running {
-                    let _ = running.background.send(());
-                }
-            }
+impl JobBoard {
+    /// What the user asks of the jobs; what is asked of the running turn and of its steps is not
+    /// theirs.
+    pub(super) async fn handle(
+        &mut self,
+        request: JobRequest,
+        redactor: &Arc<Redactor>,
+    ) -> Effects {
+        let done = match request {
             JobRequest::List => {
-                let rows = self.jobs.rows();
-                let page = Page { title: phrases::JOBS.into(), rows };
-                self.outbox.send(Event::Page(Box::new(page))).await;
+                let page = Page { title: phrases::JOBS.into(), rows: self.rows() };
+                return vec![Event::Page(Box::new(page)).into()];
             }
-            JobRequest::Show { id, page } => match self.jobs.output(id).await {
-                Ok(output) => {
-                    let title = phrases::JOB_OUTPUT.with("id", id);
-                    let page = output_page(title, &output, page, &format!("/jobs {id}"));
-                    self.outbox.send(page).await;
-                }
-                Err(why) => self.notify(Notice::error(why)).await,
-            },
-            JobRequest::Stop { id } => {
-                if let Err(why) = self.jobs.stop(id) {
-                    self.notify(Notice::error(why)).await;
-                }
-            }
-            JobRequest::Keep { id } => {
-                if let Err(why) = self.jobs.keep(id, &self.security.redactor) {
-                    self.notify(Notice::error(why)).await;
-                }
-            }
-            JobRequest::Output { step, page } => self.show_output(step, page).await,
+            JobRequest::Show { id, page } => self.output(id).await.map(|output| {
+                let title = phrases::JOB_OUTPUT.with("id", id);
+                Some(output_page(title, &output, page, &format!("/jobs {id}")))
+            }),
+            JobRequest::Stop { id } => self.stop(id).map(|()| None),
+            JobRequest::Keep { id } => self.keep(id, redactor).map(|()| None),
+            JobRequest::Background | JobRequest::Output { .. } => Ok(None),
+        };
+        match done {
+            Ok(page) => page.into_iter().map(Into::into).collect(),
+            Err(why) => vec![Notice::error(why).into()],
         }
     }
+}
 
-    async fn show_output(&mut self, step: u64, page: Option<usize>) {
-        let id = format!("cmd_{step:03}");
-        let path = self.outputs.as_ref().map(|it| output_path(it, &self.info.session, &id));
-        let saved = match path {
-            Some(path) => read_file(path).await,
-            None => None,
-        };
-        let output = match saved {
-            Some(output) => Ok(output),
-            None => self.store.part(&id, self.conversation.record(), &self.security.redactor).await,
-        };
-        match output {
-            Ok(output) => {
-                let title = phrases::STEP_OUTPUT.with("step", id);
-                let page = output_page(title, &output, page, &format!("/output {step}"));
-                self.outbox.send(page).await;
-            }
-            Err(_) => {
-                let hint = match self.store.step_numbers(self.conversation.record()).await {
-                    Some((from, to)) => phrases::STEP_NUMBERS.with("from", from).with("to", to),
-                    None => phrases::NO_STEPS.into(),
-                };
-                let say = phrases::NO_STEP_OUTPUT.with("n", step);
-                self.notify(Notice::error(say).with_hint(hint)).await;
-            }
+/// The id of the step of this number.
+pub(super) fn step_id(step: u64) -> String {
+    format!("cmd_{step:03}")
+}
+
+/// A page of what a step wrote: from its file, or of the conversation.
+pub(super) async fn step_output(
+    step: u64,
+    page: Option<usize>,
+    file: Option<PathBuf>,
+    store: &SessionStore,
+    record: &[Event],
+    redactor: &Redactor,
+) -> Event {
+    let id = step_id(step);
+    let saved = match file {
+        Some(file) => read_file(file).await,
+        None => None,
+    };
+    let output = match saved {
+        Some(output) => Ok(output),
+        None => store.part(&id, record, redactor).await,
+    };
+    match output {
+        Ok(output) => {
+            let title = phrases::STEP_OUTPUT.with("step", id);
+            output_page(title, &output, page, &format!("/output {step}"))
+        }
+        Err(_) => {
+            let hint = match store.step_numbers(record).await {
+                Some((from, to)) => phrases::STEP_NUMBERS.with("from", from).with("to", to),
+                None => phrases::NO_STEPS.into(),
+            };
+            let say = phrases::NO_STEP_OUTPUT.with("n", step);
+            Event::Notice(Notice::error(say).with_hint(hint))
         }
     }
 }

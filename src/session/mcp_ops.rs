@@ -9,14 +9,13 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::timeout_at;
 
 use super::mcp_page;
-use super::mcp_sampling;
 use super::mcp_schemas::offered_schemas;
 use super::mcp_servers::{
-    DefinitionState, McpServerState, McpServers, ServerNews, ServerQuestion, SessionServer,
-    folders_of,
+    DefinitionState, McpServerState, McpServers, ServerNews, SessionServer, folders_of,
 };
 use super::mcp_tool::McpTool;
 use super::session_effects::{Effects, SessionEffect};
+use super::session_questions::SessionQuestion;
 use super::state::Session;
 use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{Localize, mcp_pages as phrases};
@@ -124,18 +123,13 @@ impl McpServers {
             }
             McpEvent::Logged(line) => tracing::info!(server = name, line, "MCP server"),
             McpEvent::Asked(question) => {
-                self.waiting.push_back(ServerQuestion::Asked(name, question));
-                return vec![SessionEffect::QuestionWaits];
+                return vec![SessionEffect::Ask(SessionQuestion::Asked(name, question))];
             }
-            // The session asks its model.
-            McpEvent::Sampled(_) => {}
-            McpEvent::Withdrawn(id) => {
-                let is_it = |server_question: &ServerQuestion| matches!(server_question, ServerQuestion::Asked(of, question) if *of == name && question.id == id);
-                self.waiting.retain(|waits| !is_it(waits));
-                if let Some((ask, _)) = self.question.take_if(|(_, open)| is_it(open)) {
-                    let closed = Event::QuestionClosed { ask };
-                    return vec![closed.into(), SessionEffect::QuestionWaits];
-                }
+            McpEvent::Sampled(request) => {
+                return vec![SessionEffect::Sample { server: name, request: Box::new(request) }];
+            }
+            McpEvent::Withdrawn(question) => {
+                return vec![SessionEffect::Withdraw { server: name, question }];
             }
         }
         Vec::new()
@@ -201,70 +195,62 @@ impl McpServers {
         }
         Ok(self.update_catalog())
     }
-}
 
-impl Session {
-    pub(super) async fn handle_server_news(&mut self, news: ServerNews) {
+    pub(super) async fn handle_news(&mut self, news: ServerNews, workspace: &Workspace) -> Effects {
         match news {
             ServerNews::Read(definitions) => {
-                let effects = self.servers.set_definitions(definitions, &self.security.place).await;
-                Box::pin(self.follow(effects)).await;
-                self.ask_about_server().await;
+                let mut effects = self.set_definitions(definitions, workspace).await;
+                effects.push(SessionEffect::QuestionWaits);
+                effects
             }
-            ServerNews::Event(name, McpEvent::Sampled(request)) => {
-                mcp_sampling::answer(self, &name, request);
-            }
-            ServerNews::Event(name, event) => {
-                let effects = self.servers.handle_event(name, event);
-                Box::pin(self.follow(effects)).await;
-            }
+            ServerNews::Event(name, event) => self.handle_event(name, event),
         }
     }
 
     /// `/mcp`.
-    pub(super) async fn handle_mcp(&mut self, action: McpAction) {
-        let place = &self.security.place;
+    pub(super) async fn handle(&mut self, action: McpAction, workspace: &Workspace) -> Effects {
         let switched = match action {
-            McpAction::Show => return self.send_servers_page().await,
+            McpAction::Show => return vec![SessionEffect::ShowServers],
             McpAction::Reload => {
-                self.servers.load(place.trusted);
-                return self.notify(Notice::info(phrases::RELOADED)).await;
+                self.load(workspace.trusted);
+                return vec![Notice::info(phrases::RELOADED).into()];
             }
             McpAction::Restart { server } | McpAction::On { server } => {
-                self.servers.switch(&server, true, place).await
+                self.switch(&server, true, workspace).await
             }
-            McpAction::Off { server } => self.servers.switch(&server, false, place).await,
+            McpAction::Off { server } => self.switch(&server, false, workspace).await,
         };
         match switched {
-            Err(notice) => self.notify(notice).await,
-            Ok(effects) => {
-                self.follow(effects).await;
-                self.send_servers_page().await;
-                self.ask_about_server().await;
+            Err(notice) => vec![notice.into()],
+            Ok(mut effects) => {
+                effects.extend([SessionEffect::ShowServers, SessionEffect::QuestionWaits]);
+                effects
             }
         }
     }
 
-    async fn send_servers_page(&mut self) {
-        self.wait_for_servers(START_WAIT).await;
-        let rows = mcp_page::rows(&self.servers);
-        let page = Page { title: phrases::TITLE.into(), rows };
-        self.outbox.send(Event::Page(Box::new(page))).await;
+    /// `/mcp` shows this.
+    pub(super) fn page(&self) -> Event {
+        let page = Page { title: phrases::TITLE.into(), rows: mcp_page::rows(self) };
+        Event::Page(Box::new(page))
     }
+}
 
+impl Session {
     /// A turn that no other will follow begins with the tools of servers, if they start in time. With
     /// a user, who sees them start, nothing waits.
     pub(super) async fn wait_for_servers(&mut self, patience: Duration) {
-        let has_access = self.servers.access.is_some();
-        if !has_access || self.servers.has_user() || !self.servers.is_starting() {
+        let servers = &self.resources.servers;
+        if servers.access.is_none() || servers.has_user() || !servers.is_starting() {
             return;
         }
-        self.servers.load_at_start(self.security.place.trusted);
+        self.resources.servers.load_at_start(self.security.place.trusted);
         // What is late comes with a later turn.
         let end = tokio::time::Instant::now() + patience;
-        while let Ok(news) = timeout_at(end, self.servers.next()).await {
-            self.handle_server_news(news).await;
-            if !self.servers.is_starting() {
+        while let Ok(news) = timeout_at(end, self.resources.servers.next()).await {
+            let effects = self.resources.servers.handle_news(news, &self.security.place).await;
+            Box::pin(self.follow(effects)).await;
+            if !self.resources.servers.is_starting() {
                 break;
             }
         }

@@ -17,15 +17,15 @@ const MAX_LENGTH: usize = 64 * 1024;
 
 /// Asks the model of the session on a task of its own, and says what that used.
 pub(super) fn answer(session: &mut Session, name: &str, request: SamplingRequest) {
-    let limit = session.budget().stop_reason(Usage::default());
-    let connected = &session.model.connected;
+    let limit = session.conversation.budget(&session.info).stop_reason(Usage::default());
+    let connected = &session.resources.model.connected;
     let model = (connected.provider != Provider::Guide).then(|| Arc::clone(&connected.model));
     let redactor = Arc::clone(&session.security.redactor);
     let mut outbox = session.outbox.clone();
-    let server = session.servers.find(name).and_then(|server| server.running.as_ref());
+    let server = session.resources.servers.find(name).and_then(|server| server.running.as_ref());
     let Some(requests) = server.map(|running| running.sender()) else { return };
     let name = name.to_owned();
-    let messages = session.turn_messages.clone();
+    let messages = session.resources.messages.clone();
     tokio::spawn(async move {
         let question = request.id;
         let asked = match model {

@@ -1,7 +1,6 @@
-//! The MCP servers of a session: their state, what the user is asked about them, and the calls that
-//! they have not answered.
+//! The MCP servers of a session: their state, and the calls that they have not answered.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,20 +14,16 @@ use super::event_sink::Outbox;
 use super::session_effects::{Effects, SessionEffect};
 use avocet_config::key_store::KeyStore;
 use avocet_core::i18n::{Localize, LocalizedText, mcp_pages as phrases};
-use avocet_core::protocol::{
-    ArgumentValues, AskId, Event, Notice, ServerPromptCall, TypedArgument,
-};
+use avocet_core::protocol::{ArgumentValues, Event, Notice, ServerPromptCall, TypedArgument};
 use avocet_mcp::{
-    DefinitionDiagnostic, McpCallId, McpError, McpEvent, McpQuestion, McpReply, McpRequest,
-    McpServer, McpServerFacts, ServerDefinition, ServerDefinitions, ServerLaunch, ServerNeed,
-    ServerOffers, ServerStarter, ToolCatalog, start_server,
+    DefinitionDiagnostic, McpCallId, McpError, McpEvent, McpReply, McpRequest, McpServer,
+    McpServerFacts, ServerDefinition, ServerDefinitions, ServerLaunch, ServerNeed, ServerOffers,
+    ServerStarter, ToolCatalog, start_server,
 };
 use avocet_safety::Workspace;
 
 /// The most events of servers that wait for the session.
 const EVENT_CAPACITY: usize = 256;
-/// Questions about servers do not belong to a turn, and have numbers that no turn reaches.
-const FIRST_ASK: u64 = 1 << 40;
 
 /// What a session needs for servers; provided by `app`.
 pub trait McpAccess: Send {
@@ -72,10 +67,6 @@ pub struct McpServers {
     pub(super) offers: Arc<ServerOffers>,
     pub(super) next_call: Arc<AtomicU64>,
     pub(super) calls: HashMap<McpCallId, PendingCall>,
-    /// What the user is asked, and what waits for that.
-    pub(super) question: Option<(AskId, ServerQuestion)>,
-    pub(super) waiting: VecDeque<ServerQuestion>,
-    pub(super) next_ask: u64,
     pub(super) definitions: DefinitionState,
     pub(super) channels: ServerChannels,
 }
@@ -106,18 +97,6 @@ pub(super) struct PendingCall {
     pub server: String,
     pub progress: mpsc::UnboundedSender<String>,
     pub reply: CallReply,
-}
-
-/// A question to the user.
-pub(super) enum ServerQuestion {
-    /// May this server of the project start, and with all of this?
-    Start(String, Vec<ServerNeed>),
-    /// A server asks something itself.
-    Asked(String, McpQuestion),
-    /// May the hooks of a file of the project run? By its hash.
-    Hooks(String),
-    /// Should the work towards the goal of a resumed session go on?
-    Goal,
 }
 
 /// Where the answer to a call goes.
@@ -188,9 +167,6 @@ impl McpServers {
             offers: Arc::default(),
             next_call: Arc::default(),
             calls: HashMap::new(),
-            question: None,
-            waiting: VecDeque::new(),
-            next_ask: FIRST_ASK,
             definitions: DefinitionState::Unread,
             channels: ServerChannels { read, reads, event, events },
         }

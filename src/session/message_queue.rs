@@ -6,7 +6,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use super::session_effects::Effects;
 use super::user_input::{QueuedInput, UserInput};
 use crate::agent::Steering;
-use avocet_core::protocol::{Event, SubmitId, SubmitIds};
+use avocet_core::i18n::session as phrases;
+use avocet_core::protocol::{Event, Notice, SubmitId, SubmitIds};
 
 /// Where the session's own ids begin: in 2109, later than any sender's clock.
 const OWN_IDS_SINCE_1970: Duration = Duration::from_millis(1 << 42);
@@ -38,6 +39,14 @@ impl MessageQueue {
     /// Whether one waits that is not left from an earlier session.
     pub fn has_typed(&self) -> bool {
         self.inputs.len() > self.restored
+    }
+
+    /// Why the user cannot start it now.
+    pub fn refusal(&self, is_idle: bool) -> Option<Notice> {
+        if self.inputs.is_empty() {
+            return Some(Notice::info(phrases::QUEUE_EMPTY));
+        }
+        (!is_idle).then(|| Notice::info(phrases::QUEUE_FOLLOWS))
     }
 
     /// What frontends show of it.

@@ -1,6 +1,5 @@
 //! The reports of a session about itself: models, usage, exports.
 
-use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,14 +7,13 @@ use tokio::io::AsyncWriteExt;
 
 use super::state::Session;
 use super::{Connected, FoundModelServer, export};
-use crate::context::request;
-use crate::context::window::{ContextUsage, RequestParts, Section};
+use crate::context::window::{ContextUsage, Section};
 use avocet_config::extensions::{ExtensionFileKind, ExtensionLibrary};
 use avocet_core::i18n::{
     Localize, LocalizedText, Phrase, agents as phrases, common, context as said, screen,
     session as words,
 };
-use avocet_core::protocol::{Event, ExportFormat, ModelOffer, Notice, Page, PageRow, Usage};
+use avocet_core::protocol::{Event, ExportFormat, ModelOffer, Notice, NoticeLevel, Page, PageRow};
 use avocet_core::text;
 use avocet_model::ModelError;
 use avocet_safety::Machine;
@@ -41,19 +39,13 @@ pub fn models(
     Event::Models { names: offers.iter().map(|offer| offer.name.clone()).collect(), offers }
 }
 
-/// How the room of the next request is divided, without the words that are yet to come.
-pub fn next_request(session: &Session) -> ContextUsage {
-    let system = session.system_prompt();
-    let notes = &session.instructions.current.notes.text;
-    let history = &session.conversation.history;
-    let tools = session.tools_size();
-    let parts = RequestParts { system: &system, tools, notes, history, turn: &[] };
-    request::build(parts, session.model.request_bounds()).1
-}
-
 /// The parts of the next request as bars; while a turn runs, of the last request.
 pub fn context(session: &Session, usage: Option<&ContextUsage>) -> Page {
-    let ledger = usage.cloned().unwrap_or_else(|| next_request(session));
+    let ledger = usage.cloned().unwrap_or_else(|| {
+        let Session { info, conversation, security, instructions, .. } = session;
+        let notes = &instructions.current.notes.text;
+        session.resources.next_request(info, conversation, security, notes)
+    });
     let (room, taken) = (ledger.room, ledger.total_size());
     let mut rows: Vec<PageRow> = ledger
         .sections
@@ -84,7 +76,8 @@ pub fn context(session: &Session, usage: Option<&ContextUsage>) -> Page {
         rows.push(PageRow::line(cut));
     }
     rows.push(PageRow::line(
-        said::LEDGER_FULL.with("bytes", text::size(session.model.request_bounds().compact_above)),
+        said::LEDGER_FULL
+            .with("bytes", text::size(session.resources.model.request_bounds().compact_above)),
     ));
     let turns = said::LEDGER_TURNS.with("n", ledger.turns).with("out", ledger.omitted_turns);
     rows.push(PageRow::line(turns));
@@ -163,22 +156,21 @@ pub fn running(session: &Session) -> Page {
     Page { title: words::RUNNING.into(), rows }
 }
 
-/// What the latest turns used, what the session did, and this run where that is not the same.
-pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage, run: Usage) -> Page {
-    let row = |(turn, usage): &(u64, Usage)| {
-        PageRow::pair(words::USAGE_TURN.with("n", *turn), usage.localized())
-    };
-    let spent = |(_, usage): &&(u64, Usage)| usage.input_tokens + usage.output_tokens > 0;
-    let mut rows: Vec<PageRow> = turns.iter().filter(spent).map(row).collect();
-    rows.push(PageRow::pair(words::USAGE_ALL, all.localized()));
-    if run != all && run != Usage::default() {
-        rows.push(PageRow::pair(words::USAGE_RUN, run.localized()));
+pub async fn export(session: &mut Session, format: ExportFormat, path: Option<String>) {
+    let notice = write_export(session, format, path).await;
+    // A conversation that was written elsewhere is not lost.
+    if let Some(unsaved) = &mut session.info.unsaved
+        && notice.level == NoticeLevel::Info
+        && !session.conversation.record().is_empty()
+    {
+        unsaved.elsewhere = true;
+        session.send_info().await;
     }
-    Page { title: words::USAGE.into(), rows }
+    session.notify(notice).await;
 }
 
 /// Writes the conversation; never changes an existing file.
-pub async fn export(session: &mut Session, format: ExportFormat, path: Option<String>) -> Notice {
+async fn write_export(session: &mut Session, format: ExportFormat, path: Option<String>) -> Notice {
     if session.conversation.record().is_empty() {
         return Notice::info(words::EXPORT_EMPTY);
     }

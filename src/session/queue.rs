@@ -6,32 +6,24 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
+use super::conversation::Conversation;
 use super::mcp_ops::{NAMED_START_WAIT, START_WAIT};
-use super::plugin_section::plugin_section;
 use super::prompt_expansion::{self, AfterExpansion};
-use super::skill_tool;
+use super::session_hooks::SessionHooks;
+use super::shell_turn;
 use super::state::{self, RunningTurn, Session};
 use super::step_judge::StepJudge;
-use super::system_prompts::{SystemPrompts, answer_section};
 use super::turn_account::TurnAccount;
 use super::turn_clock::TurnClock;
-use super::turn_context::{TurnContext, TurnResponder, TurnScripts, TurnServers};
 use super::turn_conversation::{InstructionsCheck, TurnConversation};
 use super::turn_events::TurnEvents;
-use super::turn_messages::{FinishedTurn, TurnInbox, turn_channels};
+use super::turn_messages::{FinishedTurn, turn_channels};
 use super::turn_scope::TurnScope;
 use super::user_input::UserInput;
-use super::{script_tool, shell_turn};
 use crate::agent::Steering;
 use crate::agent::turn::TurnStart;
-use crate::context::message_size::tools_size;
-use crate::context::size::ContextSize;
-use avocet_core::i18n::session as phrases;
-use avocet_core::protocol::budget::{Budget, Spent};
-use avocet_core::protocol::{
-    ApprovalMode, Dialect, Event, Notice, Prompt, PromptSize, SubmitId, TurnOrigin,
-};
-use avocet_model::ModelReply;
+use avocet_core::protocol::{ApprovalMode, Event, Prompt, PromptSize, SessionInfo, TurnOrigin};
+use avocet_model::{Model, ModelReply};
 use avocet_store::title_of;
 
 impl Session {
@@ -42,46 +34,6 @@ impl Session {
             self.outbox.send(shown).await;
         } else {
             self.begin(input, TurnOrigin::Typed).await;
-        }
-    }
-
-    /// Expands a prompt for its text only.
-    pub(super) async fn render(&mut self, prompt: Prompt) {
-        if self.is_busy() {
-            return self.notify(Notice::warning(phrases::RENDER_BUSY)).await;
-        }
-        self.start_expansion(prompt, TurnOrigin::Typed, AfterExpansion::Render);
-    }
-
-    pub(super) async fn retry(&mut self) {
-        match self.conversation.last_input.take() {
-            _ if self.is_busy() => {}
-            None => self.notify(Notice::info(phrases::NOTHING_TO_RETRY)).await,
-            Some((words, mark)) => {
-                Arc::make_mut(&mut self.conversation.history).truncate_to(mark);
-                self.store.record_retry(self.info.turns).await;
-                self.begin(words, TurnOrigin::Typed).await;
-            }
-        }
-    }
-
-    /// Continues after a question that delayed typed messages: those left from an earlier session
-    /// keep waiting.
-    pub(super) async fn start_next_typed(&mut self) {
-        if self.queue.has_typed() && !self.is_busy() {
-            self.start_next_queued().await;
-        }
-    }
-
-    /// The user wants the waiting messages to start.
-    pub(super) async fn run_queue(&mut self) {
-        match () {
-            () if self.queue.inputs().is_empty() => {
-                self.notify(Notice::info(phrases::QUEUE_EMPTY)).await;
-            }
-            () if !self.is_idle() => self.notify(Notice::info(phrases::QUEUE_FOLLOWS)).await,
-            () if self.is_busy() => {}
-            () => self.start_next_queued().await,
         }
     }
 
@@ -122,12 +74,15 @@ impl Session {
             UserInput::Text(_) => self.instructions.check(&self.security),
             UserInput::Prompt(_) | UserInput::Shell { .. } => None,
         };
-        self.reload_settings().await;
-        self.refresh_and_wait().await;
+        let changes = self.settings.reload();
+        self.apply_settings(changes).await;
+        let effects = self.resources.refresh(&self.security.place).await;
+        self.follow(effects).await;
         let is_named = matches!(&input, UserInput::Prompt(prompt) if prompt.is_of_server());
         self.wait_for_servers(if is_named { NAMED_START_WAIT } else { START_WAIT }).await;
-        self.load_hooks().await;
-        self.run_start_hooks(false);
+        let notice = self.hooks.load(&mut self.security, &mut self.info);
+        self.follow(notice).await;
+        self.hooks.run_start(false, &self.info, &self.security, &self.outbox);
         self.start(input, origin, notes);
     }
 
@@ -147,7 +102,9 @@ impl Session {
             }
             UserInput::Text(text) | UserInput::Shell { line: text, .. } => text,
         };
-        let start = self.turn_limits();
+        let model = &*self.resources.model.connected.model;
+        let news = self.jobs.take_news();
+        let start = self.conversation.turn_start(&self.info, model, &news, &self.hooks);
         self.start_turn(|mut scope| async move {
             scope.conversation.instructions_check = notes;
             scope.begin(text.clone(), origin);
@@ -155,44 +112,16 @@ impl Session {
         });
     }
 
-    fn start_expansion(&mut self, prompt: Prompt, origin: TurnOrigin, expansion: AfterExpansion) {
-        let start = self.turn_limits();
+    pub(super) fn start_expansion(
+        &mut self,
+        prompt: Prompt,
+        origin: TurnOrigin,
+        expansion: AfterExpansion,
+    ) {
+        let model = &*self.resources.model.connected.model;
+        let news = self.jobs.take_news();
+        let start = self.conversation.turn_start(&self.info, model, &news, &self.hooks);
         self.start_turn(|scope| prompt_expansion::run(prompt, origin, start, expansion, scope));
-    }
-
-    /// What a turn of the model starts with, but for its message: the text is what follows it.
-    fn turn_limits(&mut self) -> TurnStart {
-        let is_planning = self.info.approval == ApprovalMode::Plan;
-        let is_small = self.model.connected.model.prompt_size() == PromptSize::Short;
-        let branch = self.info.branch.clone().filter(|_| !is_small);
-        TurnStart {
-            text: self.conversation.mode_note(is_planning).to_owned()
-                + &self.conversation.branch_note(branch)
-                + &self.jobs.take_news(),
-            images: Vec::new(),
-            max_steps: self.info.max_steps,
-            check: state::check_action(&self.info),
-            budget: self.budget(),
-            next_step: self.conversation.next_step,
-            dialect: self.model.connected.model.dialect(),
-            is_small_model: self.model.connected.model.is_small(),
-            hooks: Arc::clone(&self.hooks.active),
-            agent: None,
-        }
-    }
-
-    /// What may be spent from now on; what still runs has spent some of it.
-    pub(super) fn budget(&self) -> Budget {
-        let running = self.conversation.shared.spending.total().since(self.run_usage);
-        let session = self.info.usage.plus(running);
-        let run = self.run_usage.plus(running);
-        let mut limits = self.info.spend_limits;
-        let mut spent = Spent { session, run, ..Spent::default() };
-        if let Some(goal) = self.info.goal.as_deref().filter(|goal| goal.is_active()) {
-            limits.goal.cost = goal.max_cost;
-            spent.goal.cost = goal.cost(session);
-        }
-        Budget::new(limits, spent)
     }
 
     /// Starts a turn on a task of its own.
@@ -203,122 +132,63 @@ impl Session {
         self.info.turns += 1;
         let cancel = CancellationToken::new();
         let (inbox, handle) = turn_channels();
-        let submit = self.queue.submission.take();
-        let task = tokio::spawn(run(self.turn_scope(&cancel, inbox, submit)));
-        self.running = Some(RunningTurn::new(self.info.turns, cancel, handle, task));
-    }
-
-    /// What stays the same throughout a turn, unless settings change.
-    pub(super) fn turn_context(&self, cancel: &CancellationToken) -> TurnContext {
-        let extensions = &self.extensions;
-        let outputs = self.outputs.clone();
-        let persona = &self.model.persona;
-        let connected = &self.model.connected;
-        TurnContext {
-            responder: TurnResponder {
-                model: Arc::clone(&connected.model),
-                fallbacks: connected.fallbacks.iter().cloned().collect(),
-                params: persona.params.clone(),
-                effort: self.model.effort,
-                answer_schema: persona.answer_schema.clone(),
-                prompt_size: connected.model.prompt_size(),
-                bounds: self.model.request_bounds(),
-                usual_bounds: self.model.usual_bounds,
-                cache_key: Some(self.info.session.clone()).filter(|id| !id.is_empty()),
-            },
-            system: self.system_prompts(),
-            summarizer: self.model.summarizer(self.info.lang),
-            outputs: outputs.map(|folder| (folder, self.info.session.clone())),
-            tools: self.toolbox(),
-            extensions: Arc::clone(&extensions.library),
-            servers: TurnServers {
-                offers: Arc::clone(&self.servers.offers),
-                next_call: Arc::clone(&self.servers.next_call),
-            },
-            redactor: Arc::clone(&self.security.redactor),
-            approves_template_commands: self.approves_template_commands,
-            // A turn begins by reading the extensions again.
-            scripts: TurnScripts {
-                places: extensions.scripts.places.clone(),
-                store: extensions.store.clone(),
-            },
-            budget: self.budget(),
-            lang: self.info.lang,
-            cancel: cancel.clone(),
-        }
-    }
-
-    fn turn_scope(
-        &self,
-        cancel: &CancellationToken,
-        inbox: TurnInbox,
-        submit: Option<SubmitId>,
-    ) -> TurnScope {
-        let context = self.turn_context(cancel);
+        let context =
+            self.resources.turn_context(&self.info, &self.conversation, &self.security, &cancel);
         let place = self.security.place.clone();
         let history = Arc::clone(&self.conversation.history);
         let instructions = Arc::clone(&self.instructions.current);
         let notes = self.instructions.user_notes.clone();
         let bounds = context.responder.bounds;
-
-        TurnScope {
+        let scope = TurnScope {
             turn: self.info.turns,
-            submit,
+            submit: self.queue.submission.take(),
             clock: TurnClock::start(Instant::now()),
             next_step: self.conversation.next_step,
             shared: self.conversation.shared.clone(),
             context,
             conversation: TurnConversation::new(history, instructions, notes, bounds),
             hooks: self.hooks.runner(self.info.session.clone()),
-            events: TurnEvents::new(self.outbox.clone(), self.turn_messages.clone()),
+            events: TurnEvents::new(self.outbox.clone(), self.resources.messages.clone()),
             inbox,
             answer: ModelReply::default(),
-            judge: StepJudge::new(self.security.updates(), place, self.turn_world()),
+            judge: StepJudge::new(
+                self.security.updates(),
+                place,
+                self.resources.machine(&self.security, &self.jobs),
+            ),
             account: TurnAccount::start(self.conversation.shared.spending.total()),
             trust_offer: self.security.trust.offer(),
             has_steps_of_model: true,
-        }
+        };
+        let task = tokio::spawn(run(scope));
+        self.running = Some(RunningTurn::new(self.info.turns, cancel, handle, task));
     }
+}
 
-    /// The prompt for the model that answers now.
-    pub fn system_prompt(&self) -> String {
-        let model = &self.model.connected.model;
-        self.system_prompts().text(model.dialect(), model.prompt_size())
-    }
-
-    /// What the tools take that the next request describes beside its messages.
-    pub fn tools_size(&self) -> ContextSize {
-        let model = &self.model.connected.model;
-        match model.dialect() {
-            Dialect::Tools => {
-                let size = model.prompt_size();
-                let offers_shell = model.offers_shell();
-
-                tools_size(&self.toolbox().schemas(model.name(), size, offers_shell))
-            }
-            Dialect::Json => ContextSize::default(),
-        }
-    }
-
-    fn system_prompts(&self) -> SystemPrompts {
-        let library = &self.extensions.library;
-        let place = &self.security.place;
-        let skills = skill_tool::with_skill_section(
-            String::new(),
-            library,
-            &self.conversation.active_skills,
-        );
-        SystemPrompts {
-            cwd: self.info.cwd.clone(),
-            surroundings: self.surroundings.clone(),
-            lang: self.info.lang,
-            bot: self.model.persona.prompt.clone(),
-            tools: self.toolbox(),
-            sections: script_tool::with_script_section(
-                skills,
-                &self.extensions.scripts_for(self.model.connected.provider),
-            ) + &plugin_section(&self.tools, &place.home, self.security.world.as_ref())
-                + &answer_section(self.model.persona.answer_schema.as_deref()),
+impl Conversation {
+    /// What a turn of the model starts with, but for its message: the text is what follows it. `news`
+    /// is what the model is told of jobs.
+    fn turn_start(
+        &mut self,
+        info: &SessionInfo,
+        model: &dyn Model,
+        news: &str,
+        hooks: &SessionHooks,
+    ) -> TurnStart {
+        let is_planning = info.approval == ApprovalMode::Plan;
+        let is_small = model.prompt_size() == PromptSize::Short;
+        let branch = info.branch.clone().filter(|_| !is_small);
+        TurnStart {
+            text: self.mode_note(is_planning).to_owned() + &self.branch_note(branch) + news,
+            images: Vec::new(),
+            max_steps: info.max_steps,
+            check: state::check_action(info),
+            budget: self.budget(info),
+            next_step: self.next_step,
+            dialect: model.dialect(),
+            is_small_model: model.is_small(),
+            hooks: Arc::clone(&hooks.active),
+            agent: None,
         }
     }
 }

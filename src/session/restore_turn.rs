@@ -4,7 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use super::change_log::{ChangedFile, UndoScope, files_kept_event};
+use super::change_log::{
+    AfterRestore, ChangedFile, RestoreTurn, Restores, UndoScope, files_kept_event,
+};
 use super::job_place::BackgroundUse;
 use super::shell_turn;
 use super::turn_messages::FinishedTurn;
@@ -20,26 +22,8 @@ const SHOWN: usize = 20;
 /// Paths that are named to the model.
 const NAMED: usize = 50;
 
-/// What is recorded when the files were written.
-pub enum AfterRestore {
-    Undone(UndoScope),
-    Redone,
-}
-
-/// The files of one undo or redo.
-#[derive(Debug, Default)]
-pub struct Restores {
-    pub steps: Vec<Restore>,
-    /// The content of another one is not there any more.
-    pub is_incomplete: bool,
-}
-
-pub async fn run(
-    text: &str,
-    after: AfterRestore,
-    restores: Restores,
-    mut scope: TurnScope,
-) -> FinishedTurn {
+pub async fn run(turn: RestoreTurn, mut scope: TurnScope) -> FinishedTurn {
+    let RestoreTurn { text, after, restores } = turn;
     scope.begin(text.to_owned(), TurnOrigin::Command);
     let Restores { steps, is_incomplete } = restores;
     let all: Vec<String> = steps.iter().map(|restore| restore.path.clone()).collect();

@@ -5,52 +5,64 @@
 
 use std::sync::Arc;
 
-use super::change_log::{ChangedFile, UndoPoint, UndoScope, changes, changes_since};
-use super::restore_turn::{AfterRestore, list_paths};
+use super::change_log::{AfterRestore, ChangedFile, UndoPoint, UndoScope, changes, changes_since};
+use super::conversation::Conversation;
+use super::persistence::SessionStore;
+use super::restore_turn::list_paths;
+use super::session_effects::{Effects, SessionEffect};
 use super::state::Session;
-use super::undo::restore_steps;
+use super::undo::{restore_steps, undo_since};
 use crate::context::history::TurnRecord;
 use avocet_core::i18n::{LocalizedText, session as phrases};
-use avocet_core::protocol::{Event, Notice, Rewind};
+use avocet_core::protocol::{Event, Notice, Rewind, SessionInfo};
+use avocet_safety::redact::Redactor;
+use avocet_tools::file::Backups;
 
 impl Session {
     pub(super) async fn rewind(
         &mut self,
         turn: u64,
         rewind: Option<Rewind>,
-    ) -> Result<(), LocalizedText> {
-        let changed = changes_since(&changes(self.conversation.record()), UndoPoint::turn(turn));
+    ) -> Result<Effects, LocalizedText> {
+        let is_busy = self.is_busy();
+        let Session { conversation, resources, store, info, security, .. } = self;
+        let backups = resources.tools.backups();
+        let record = conversation.record();
+        let changed = changes_since(&changes(record), UndoPoint::turn(turn));
         match rewind {
-            None if changed.is_empty() => self.rewind_chat(turn, &changed).await,
-            None => {
-                let files = changed.len();
-                self.outbox.send(Event::RewindAsked { turn, files }).await;
-                Ok(())
+            None if !changed.is_empty() => {
+                Ok(vec![Event::RewindAsked { turn, files: changed.len() }.into()])
             }
-            Some(Rewind::Chat) => self.rewind_chat(turn, &changed).await,
+            None | Some(Rewind::Chat) => {
+                conversation.rewind_chat(turn, &changed, store, info, &security.redactor).await
+            }
             Some(Rewind::Files) => {
-                self.undo_since(UndoPoint::turn(turn), REWIND).await;
-                Ok(())
+                Ok(undo_since(record, backups, UndoPoint::turn(turn), REWIND, is_busy))
             }
-            Some(Rewind::Both) => self.rewind_both(turn).await,
+            Some(Rewind::Both) if is_busy => Err(phrases::UNDO_BUSY.into()),
+            Some(Rewind::Both) => conversation.rewind_both(turn, backups, store, info).await,
         }
     }
+}
 
+impl Conversation {
     async fn rewind_chat(
         &mut self,
         turn: u64,
         changed: &[ChangedFile],
-    ) -> Result<(), LocalizedText> {
-        let record = self.conversation.record();
-        let ReplacementRecord { undone, events, .. } = replacement_record(record, turn, changed);
-        self.rewind_conversation(turn, Rewind::Chat, events).await?;
+        store: &SessionStore,
+        info: &mut SessionInfo,
+        redactor: &Redactor,
+    ) -> Result<Effects, LocalizedText> {
+        let ReplacementRecord { undone, events, .. } =
+            replacement_record(self.record(), turn, changed);
+        let mut effects = self.rewind(turn, Rewind::Chat, events, store, info).await?;
         if changed.is_empty() && undone.is_empty() {
-            return Ok(());
+            return Ok(effects);
         }
         let before = turn.saturating_sub(1);
-        let redactor = &self.security.redactor;
-        let holds = self.conversation.history.contains_turn(before);
-        Arc::make_mut(&mut self.conversation.history).append_to_turn(
+        let holds = self.history.contains_turn(before);
+        Arc::make_mut(&mut self.history).append_to_turn(
             before,
             files_record(changed, &undone),
             |text| {
@@ -58,37 +70,40 @@ impl Session {
             },
         );
         if holds {
-            self.store.save_turn(before, &self.conversation.history, None).await
+            store.save_turn(before, &self.history, None).await
         } else {
             // The turn before it was summed up long ago.
-            self.store.save_history(before, &self.conversation.history).await
+            store.save_history(before, &self.history).await
         }
         if !changed.is_empty() {
-            self.notify(Notice::info(phrases::REWIND_LEFT.with("n", changed.len()))).await;
+            effects.push(Notice::info(phrases::REWIND_LEFT.with("n", changed.len())).into());
         }
-        Ok(())
+        Ok(effects)
     }
 
     /// The chat is rewound first, and the file changes of its turns can be undone until then, even
     /// if the program ends in between.
-    async fn rewind_both(&mut self, turn: u64) -> Result<(), LocalizedText> {
-        if self.is_busy() {
-            return Err(phrases::UNDO_BUSY.into());
-        }
+    async fn rewind_both(
+        &mut self,
+        turn: u64,
+        backups: Option<&Backups>,
+        store: &SessionStore,
+        info: &mut SessionInfo,
+    ) -> Result<Effects, LocalizedText> {
         let from = UndoPoint::turn(turn);
-        let record = self.conversation.record();
+        let record = self.record();
         let changed = changes_since(&changes(record), from);
-        let (mut whose, back, notices) = restore_steps(record, self.tools.backups(), from);
+        let (mut whose, back, notices) = restore_steps(record, backups, from);
         let ReplacementRecord { kept_changes: stayed, events, .. } =
             replacement_record(record, turn, &changed);
-        self.follow(notices).await;
-        self.rewind_conversation(turn, Rewind::Both, events).await?;
+        let mut effects: Effects = notices.into_iter().map(Into::into).collect();
+        effects.extend(self.rewind(turn, Rewind::Both, events, store, info).await?);
         if !back.steps.is_empty() {
             whose.kept_changes = stayed;
             whose.kept_turns.push(turn);
-            self.start_restore(REWIND, AfterRestore::Undone(whose), back);
+            effects.push(SessionEffect::restore(REWIND, AfterRestore::Undone(whose), back));
         }
-        Ok(())
+        Ok(effects)
     }
 }
 

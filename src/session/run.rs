@@ -8,22 +8,22 @@ use tokio::sync::mpsc;
 
 use super::event_sink::{self, Outbox};
 use super::extension_ops::schedule_first_scan;
+use super::mcp_ops::START_WAIT;
 use super::persistence::{Persistence, SessionStore};
 use super::saved_sessions::unsaved_warning;
-use super::session_effects::SessionEffect;
+use super::session_effects::{Effects, SessionEffect};
 use super::state::{self, AfterTurn, RunningTurn, Session};
 use super::trust::{AfterTrust, TrustAnswer};
 use super::turn_messages::{FinishedTurn, SideMessage, TurnMessage};
+use super::turn_resources::{TurnResources, show_usage};
 use super::{
-    FoundModelServer, Handle, Rescue, SessionConfig, export, goal, hook_ops, pages, side_question,
-    subagent_ops,
+    FoundModelServer, Handle, Rescue, SessionConfig, compaction, diff_report, export, goal,
+    hook_ops, mcp_sampling, pages, restore_turn, side_question, subagent_ops,
 };
 use crate::context::turn_compaction::longest_words;
-use crate::context::window::ContextUsage;
 use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::{
-    AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, SessionInfo, SessionOp,
-    Submission, TurnOutcome, Usage,
+    Event, ExportFormat, Notice, Op, Report, SessionInfo, SessionOp, Submission, TurnOutcome, Usage,
 };
 use avocet_safety::redact::Redactor;
 use avocet_tools::git_branch;
@@ -57,9 +57,9 @@ async fn run(
     let mut session = Session::new(config, store, outbox, note_sender);
     session.open(greeting).await;
     // What is known of the model is looked up beside the start, not by the first message.
-    let model = Arc::clone(&session.model.connected.model);
+    let model = Arc::clone(&session.resources.model.connected.model);
     let mut levels = tokio::task::spawn_blocking(move || model.effort_levels()).fuse();
-    session.model.learn();
+    session.resources.model.learn();
     loop {
         tokio::select! {
             submission = ops.recv() => match submission {
@@ -71,18 +71,27 @@ async fn run(
                 }
             },
             Some(note) = notes.recv() => session.handle_turn_message(note).await,
-            came = session.store.next() => session.handle_store_event(came).await,
-            news = session.servers.next() => session.handle_server_news(news).await,
+            event = session.store.next() => {
+                let Session { conversation, store, info, security, .. } = &mut session;
+                let home = &security.place.home;
+                let effects = conversation.handle_store_event(event, store, info, home);
+                session.follow(effects).await;
+            }
+            news = session.resources.servers.next() => {
+                let servers = &mut session.resources.servers;
+                let effects = servers.handle_news(news, &session.security.place).await;
+                session.follow(effects).await;
+            }
             ended = turn_result(&mut session.running), if session.running.is_some() => {
                 session.drain_messages(&mut notes).await;
                 Box::pin(session.finish_turn(ended)).await;
             }
             found = &mut discover, if !discover.is_terminated() => {
-                let effects = session.model.set_found_servers(found);
+                let effects = session.resources.model.set_found_servers(found);
                 session.follow(effects).await;
             }
             Ok(levels) = &mut levels, if !levels.is_terminated() => {
-                let effects = session.model.set_effort_levels(levels, &session.info);
+                let effects = session.resources.model.set_effort_levels(levels, &session.info);
                 session.follow(effects).await;
             }
             Some(shelter) = &mut shelter, if !shelter.is_terminated() => {
@@ -113,19 +122,26 @@ async fn turn_result(running: &mut Option<RunningTurn>) -> Result<FinishedTurn, 
 
 impl Session {
     async fn open(&mut self, notices: Vec<Notice>) {
-        let messages = self.turn_messages.clone();
+        let messages = self.resources.messages.clone();
         let printed = |line| TurnMessage::Side(SideMessage::StatusPrinted(line));
         self.callbacks.status.start(move |line| messages.send(printed(line)).is_ok());
         self.send_info().await;
-        schedule_first_scan(self.turn_messages.clone());
+        schedule_first_scan(self.resources.messages.clone());
         for notice in notices {
             self.notify(notice).await;
         }
-        self.resume_at_start().await;
-        if let Some(because) = self.security.trust.ask_because.take() {
-            self.ask_trust(because).await;
-        }
-        self.instructions.load(&self.security, self.turn_messages.clone());
+        let effects = match self.store.resume.take() {
+            Some(target) => self.store.resume(target).await,
+            // A mode of the command line is that of the conversation, too.
+            None if self.security.session.command_line_mode.is_some() => {
+                self.security.record_folders(&self.info)
+            }
+            None => Effects::new(),
+        };
+        self.follow(effects).await;
+        let because = self.security.trust.ask_because.take();
+        self.follow(because.map(SessionEffect::AskTrust)).await;
+        self.instructions.load(&self.security, self.resources.messages.clone());
         self.jobs.find_kept();
     }
 
@@ -147,19 +163,6 @@ impl Session {
         }
     }
 
-    pub(super) async fn export(&mut self, format: ExportFormat, path: Option<String>) {
-        let notice = pages::export(self, format, path).await;
-        // A conversation that was written elsewhere is not lost.
-        if let Some(unsaved) = &mut self.info.unsaved
-            && notice.level == NoticeLevel::Info
-            && !self.conversation.record().is_empty()
-        {
-            unsaved.elsewhere = true;
-            self.send_info().await;
-        }
-        self.notify(notice).await;
-    }
-
     async fn handle_turn_message(&mut self, message: TurnMessage) {
         let effects = match message {
             TurnMessage::Permitted(message) => self.security.permit(message, &mut self.info),
@@ -172,12 +175,18 @@ impl Session {
                 self.jobs.handle_message(message, &self.security.redactor).await
             }
             TurnMessage::InstructionsRead(found) => self.instructions.set(found, &mut self.info),
-            TurnMessage::ModelLearned => self.model.follow_facts(&self.info),
+            TurnMessage::ModelLearned => self.resources.model.follow_facts(&self.info),
             TurnMessage::FilesCounted(files) => {
                 let is_news = self.info.changed_files.replace(files) != Some(files);
                 is_news.then_some(SessionEffect::InfoChanged).into_iter().collect()
             }
-            TurnMessage::RequestSent(ledger) => return self.set_context_usage(ledger).await,
+            TurnMessage::RequestSent(usage) => {
+                let is_news = show_usage(&usage, &mut self.info);
+                if let Some(running) = &mut self.running {
+                    running.context_usage = Some(usage);
+                }
+                is_news.then_some(SessionEffect::InfoChanged).into_iter().collect()
+            }
             TurnMessage::SettingsNeeded { reply } => {
                 let news = subagent_ops::turn_news(self).await;
                 // A turn that was stopped does not wait for it.
@@ -194,10 +203,10 @@ impl Session {
             TurnMessage::Subagent(message) => {
                 return subagent_ops::handle_message(self, message).await;
             }
-            TurnMessage::RefreshExtensions => return self.finish_start().await,
-            TurnMessage::ExtensionsScanned { number, looked } => {
-                self.extensions.finish_scan(number, looked, &self.servers.offers)
-            }
+            TurnMessage::ExtensionsScanned { number, looked } => self
+                .resources
+                .extensions
+                .finish_scan(number, looked, &self.resources.servers.offers),
             message => return self.record_turn_message(message).await,
         };
         self.follow(effects).await;
@@ -206,18 +215,6 @@ impl Session {
     /// What only changes what is known of the turn.
     async fn record_turn_message(&mut self, message: TurnMessage) {
         match message {
-            TurnMessage::QuestionOpened(ask) => {
-                self.update_running(|running| running.open_question = Some(ask))
-            }
-            TurnMessage::QuestionClosed => {
-                self.update_running(|running| running.open_question = None)
-            }
-            TurnMessage::SteeringRead => {
-                self.update_running(|running| drop(running.unread_steering.pop_front()))
-            }
-            TurnMessage::ToolsRestricted(narrowed) => {
-                self.update_running(|running| running.restriction = narrowed)
-            }
             TurnMessage::HistoryCompacted(history) => {
                 let before = std::mem::replace(&mut self.conversation.history, history);
                 let turn = self.info.turns.saturating_sub(1);
@@ -229,50 +226,32 @@ impl Session {
                 // A turn that was stopped does not wait for it.
                 let _ = reply.send(part);
             }
-            TurnMessage::ServerCalled(call) => self.servers.call(*call),
-            TurnMessage::ServerCallCancelled(id) => self.servers.cancel_call(id),
-            TurnMessage::Record(event) => self.record_turn_event(*event),
+            TurnMessage::ServerCalled(call) => self.resources.servers.call(*call),
+            TurnMessage::ServerCallCancelled(id) => self.resources.servers.cancel_call(id),
+            TurnMessage::Record(event) => {
+                let running = self.running.as_mut().map(|running| running.follow(&event));
+                self.conversation.record_event(*event, running, &self.security.redactor);
+            }
             TurnMessage::SkillEntered { name, text } => {
                 self.conversation.active_skills.enter(&name, &text)
             }
             TurnMessage::StepFinished => self.info.steps += 1,
+            // The first frame was shown.
+            TurnMessage::RefreshExtensions => {
+                let TurnResources { extensions, servers, messages, .. } = &mut self.resources;
+                extensions.refresh_at_start(&self.security.place, messages);
+                servers.load_at_start(self.security.place.trusted);
+                let notice = self.hooks.load(&mut self.security, &mut self.info);
+                self.follow(notice).await;
+                self.ask_next().await;
+                self.hooks.run_start(true, &self.info, &self.security, &self.outbox);
+            }
             TurnMessage::Hook(news) => hook_ops::handle_news(self, news),
-            // `Spent` is for the turn of a subagent; the others are handled before.
-            _ => {}
-        }
-    }
-
-    /// The first frame was shown.
-    async fn finish_start(&mut self) {
-        self.extensions.refresh_at_start(&self.security.place, &self.turn_messages);
-        self.servers.load_at_start(self.security.place.trusted);
-        self.load_hooks().await;
-        self.ask_about_server().await;
-        self.run_start_hooks(true);
-    }
-
-    fn record_turn_event(&mut self, event: Event) {
-        if let Event::TurnEnded { turn, .. } = event {
-            self.update_running(|running| running.is_over |= running.turn == turn);
-        }
-        let turn = self.running.as_ref().map(|running| running.turn);
-        self.conversation.record_event(event, turn, &self.security.redactor);
-    }
-
-    /// The share that the next request will have, if there was one.
-    pub(super) fn measure_context(&mut self) {
-        if !self.conversation.history.is_empty() {
-            let next = pages::next_request(self);
-            show_fill(&next, &mut self.info);
-        }
-    }
-
-    async fn set_context_usage(&mut self, usage: Box<ContextUsage>) {
-        let before = self.info.context.percent;
-        show_fill(&usage, &mut self.info);
-        self.update_running(|running| running.context_usage = Some(usage));
-        if self.info.context.percent != before {
-            self.send_info().await;
+            message => {
+                if let Some(running) = &mut self.running {
+                    running.handle_message(message);
+                }
+            }
         }
     }
 
@@ -283,7 +262,7 @@ impl Session {
         let ending = ended.as_ref().ok().map(|ended| ended.ending.clone());
         let failed = match ended {
             Ok(ended) => {
-                self.conversation.add_usage(running.turn, ended.usage);
+                self.conversation.usage.add_turn(running.turn, ended.usage);
                 self.save_finished_turn(running.turn, ended).await
             }
             Err(why) => {
@@ -302,7 +281,8 @@ impl Session {
         if running.after == AfterTurn::Clear {
             self.reset().await;
         }
-        self.measure_context();
+        let notes = &self.instructions.current.notes.text;
+        self.resources.measure(&mut self.info, &self.conversation, &self.security, notes);
         // A step may have changed it.
         let trusted = self.security.place.trusted;
         self.info.branch =
@@ -311,8 +291,8 @@ impl Session {
         let effects = self.queue.put_back(running.unread_steering);
         self.follow(effects).await;
         // After a failure nothing starts by itself: the next turn would hit the same error.
-        self.ask_about_server().await;
-        if !failed && self.open_question().is_none() {
+        self.ask_next().await;
+        if !failed && self.questions.open().is_none() {
             self.start_next_queued().await;
         }
         goal::follow_turn(self, ending.unwrap_or(TurnOutcome::Error)).await;
@@ -321,36 +301,11 @@ impl Session {
     /// Saves the entries of a turn, and which model it asked; true if it failed.
     async fn save_finished_turn(&mut self, turn: u64, finished_turn: FinishedTurn) -> bool {
         let has_asked = finished_turn.usage != Usage::default();
-        let failed = self.add_to_history(turn, finished_turn);
-        let model = has_asked.then(|| self.model.connected.model.name());
+        let redactor = &self.security.redactor;
+        let failed = self.conversation.add_turn(turn, finished_turn, &mut self.info, redactor);
+        let model = has_asked.then(|| self.resources.model.connected.model.name());
         self.store.save_turn(turn, &self.conversation.history, model).await;
         failed
-    }
-
-    /// Adds the entries of a turn to the history; true if it failed.
-    fn add_to_history(&mut self, turn: u64, finished_turn: FinishedTurn) -> bool {
-        self.conversation.next_step = self.conversation.next_step.max(finished_turn.next_step);
-        self.info.usage = self.info.usage.plus(finished_turn.usage);
-        self.run_usage = self.run_usage.plus(finished_turn.usage);
-        if !finished_turn.record.is_empty() {
-            let redactor = &self.security.redactor;
-            Arc::make_mut(&mut self.conversation.history).push(
-                turn,
-                finished_turn.record,
-                |text| *text = redactor.mask(text).into_owned(),
-            );
-        }
-        matches!(finished_turn.ending, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. })
-    }
-
-    /// Stops the running turn, or else puts off a question that belongs to no turn.
-    pub(super) async fn stop(&mut self) {
-        self.jobs.subagents.stop();
-        if let Some(running) = &self.running {
-            running.cancel.cancel();
-        } else if let Some(ask) = self.open_question() {
-            self.decide(ask, Decision::Dismiss).await;
-        }
     }
 
     pub(super) async fn clear(&mut self) {
@@ -370,9 +325,13 @@ impl Session {
     }
 
     async fn reset(&mut self) {
-        self.run_end_hooks("clear").await;
+        let Session { hooks, conversation, info, security, .. } = self;
+        let notices = hooks.run_end("clear", conversation, info, security).await;
+        self.follow(notices).await;
         self.hooks.restart("clear");
-        self.leave_session().await;
+        self.jobs.stop_all().await;
+        self.security.end_session();
+        self.security.publish(&mut self.info);
         self.conversation.clear();
         Arc::make_mut(&mut self.instructions.current).worked_in.clear();
         self.info.turns = 0;
@@ -390,36 +349,6 @@ impl Session {
         }
     }
 
-    // Questions
-
-    pub(super) async fn decide(&mut self, ask: AskId, decision: Decision) -> AfterTrust {
-        if self.security.trust.open_question == Some(ask) {
-            let after = self.apply_trust_answer(ask, decision).await;
-            if after == AfterTrust::Continue {
-                self.ask_about_server().await;
-                self.start_next_typed().await;
-            }
-            return after;
-        }
-        if self.decide_about_server(ask, &decision).await {
-            self.start_next_typed().await;
-            return AfterTrust::Continue;
-        }
-        self.jobs.subagents.decide(ask, &decision);
-        if let Some(running) = &self.running {
-            // A turn that ended meanwhile has no open questions.
-            let _ = running.decisions.send((ask, decision));
-        }
-        AfterTrust::Continue
-    }
-
-    /// What belongs to a session ends with it: its jobs, and what was allowed in it.
-    pub(super) async fn leave_session(&mut self) {
-        self.jobs.stop_all().await;
-        self.security.end_session();
-        self.security.publish(&mut self.info);
-    }
-
     pub(super) async fn send_report(&mut self, report: Report) {
         let mut outbox = self.outbox.clone();
         let page = match report {
@@ -428,23 +357,26 @@ impl Session {
                 pages::context(self, sent)
             }
             Report::Hooks => {
-                self.load_hooks().await;
+                let notice = self.hooks.load(&mut self.security, &mut self.info);
+                self.follow(notice).await;
                 self.hooks.page(self.security.place.trusted)
             }
             Report::Plugins => {
                 pages::plugins(&self.security.place.home, self.security.world.as_ref())
             }
             Report::Agents => {
-                self.refresh_and_wait().await;
-                pages::agents(&self.extensions.library)
+                let effects = self.resources.refresh(&self.security.place).await;
+                self.follow(effects).await;
+                pages::agents(&self.resources.extensions.library)
             }
             Report::Platforms => (self.callbacks.platforms)(),
             Report::Running => pages::running(self),
-            Report::Usage => {
-                pages::usage(&self.conversation.usage, self.info.usage, self.run_usage)
-            }
+            Report::Usage => self.conversation.usage.page(self.info.usage),
             // What takes longer is sent while everything else goes on.
-            Report::Changes => return self.send_changes(),
+            Report::Changes => {
+                let record = self.conversation.record();
+                return diff_report::send(record, &self.resources.tools, &self.security, outbox);
+            }
             Report::Doctor => {
                 let page = (self.callbacks.doctor)(self.security.place.trusted);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page.await))).await });
@@ -458,8 +390,8 @@ impl Session {
                 return;
             }
             Report::Models => {
-                let connected = self.model.connected.clone();
-                let found = self.model.found_servers.clone();
+                let connected = self.resources.model.connected.clone();
+                let found = self.resources.model.found_servers.clone();
                 tokio::spawn(async move {
                     let answer = (connected.list)().await;
                     outbox.send(pages::models(&connected, answer, &found)).await;
@@ -473,32 +405,62 @@ impl Session {
     // Effects
 
     /// Carries them out, one after the other.
-    pub(super) async fn follow(
-        &mut self,
-        effects: impl IntoIterator<Item = impl Into<SessionEffect>>,
-    ) {
+    pub(super) async fn follow(&mut self, effects: impl IntoIterator<Item: Into<SessionEffect>>) {
         for effect in effects {
             match effect.into() {
                 SessionEffect::InfoChanged => self.send_info().await,
                 // Before the first read of the extensions it goes with that.
-                SessionEffect::OffersChanged if self.extensions.scan_number > 0 => {
-                    let all = Box::new(self.extensions.all(&self.servers.offers));
+                SessionEffect::OffersChanged if self.resources.extensions.scan_number > 0 => {
+                    let all =
+                        Box::new(self.resources.extensions.all(&self.resources.servers.offers));
                     self.outbox.send(Event::Catalogue(all)).await;
                 }
-                SessionEffect::OffersChanged => {}
+                SessionEffect::Compress { focus, plan } if self.running.is_none() => {
+                    self.start_turn(|scope| compaction::compress(scope, focus, plan));
+                }
+                // A frontend waits for the end of a turn before it asks for the latter.
+                SessionEffect::OffersChanged | SessionEffect::Compress { .. } => {}
                 SessionEffect::ToolsChanged => {
-                    let tools = self.toolbox().tool_infos();
-                    if tools != self.info.tools {
-                        self.info.tools = tools;
+                    if self.resources.show_tools(&self.security, &mut self.info) {
                         self.send_info().await;
                     }
                 }
                 SessionEffect::FilesChanged => {
-                    let Session { security, tools, info, turn_messages, .. } = self;
-                    self.changed_files.count(security.context(), tools, info, turn_messages).await;
+                    let Session { security, resources, info, .. } = self;
+                    let TurnResources { tools, messages, .. } = &*resources;
+                    self.changed_files.count(security.context(), tools, info, messages).await;
                 }
-                SessionEffect::FoldersChanged => self.servers.set_folders(&self.security.place),
-                SessionEffect::QuestionWaits => self.ask_for_server().await,
+                SessionEffect::FoldersChanged => {
+                    self.resources.servers.set_folders(&self.security.place)
+                }
+                SessionEffect::QuestionWaits => self.ask_next().await,
+                SessionEffect::Ask(question) => {
+                    self.questions.push(question);
+                    self.ask_next().await;
+                }
+                SessionEffect::AskTrust(because) => {
+                    let id = self.conversation.shared.next_ask_id();
+                    let question = self.security.trust.question(self.info.cwd.clone(), because);
+                    self.outbox.send(self.questions.ask_trust(id, question)).await;
+                }
+                SessionEffect::Withdraw { server, question } => {
+                    if let Some(closed) = self.questions.withdraw(&server, question) {
+                        self.outbox.send(closed).await;
+                        self.ask_next().await;
+                    }
+                }
+                SessionEffect::Sample { server, request } => {
+                    mcp_sampling::answer(self, &server, *request);
+                }
+                SessionEffect::ShowServers => {
+                    Box::pin(self.wait_for_servers(START_WAIT)).await;
+                    self.outbox.send(self.resources.servers.page()).await;
+                }
+                SessionEffect::Resume(resumed) => Box::pin(self.apply_resumed(*resumed)).await,
+                SessionEffect::Restore(turn) => {
+                    self.info.restoring_turns.push(self.info.turns + 1);
+                    self.start_turn(|scope| restore_turn::run(*turn, scope));
+                }
                 SessionEffect::Record(event) => self.store.recorder().append(&event).await,
                 SessionEffect::Event(event) => self.outbox.send(*event).await,
             }
@@ -512,8 +474,8 @@ impl Session {
     }
 
     pub(super) async fn send_info(&mut self) {
-        self.info = state::session_info(&self.info, &self.model, &self.jobs);
-        let longest = longest_words(self.model.request_bounds().room);
+        self.info = state::session_info(&self.info, &self.resources.model, &self.jobs);
+        let longest = longest_words(self.resources.model.request_bounds().room);
         self.info.context.longest_bytes = longest.bytes;
         self.info.context.longest_tokens = longest.tokens;
         self.callbacks.status.update(&self.info);
@@ -529,9 +491,11 @@ impl Session {
         }
         // Hooks get the conversation with all of the turn.
         self.drain_messages(notes).await;
-        self.run_end_hooks("other").await;
+        let Session { hooks, conversation, info, security, .. } = &mut self;
+        let notices = hooks.run_end("other", conversation, info, security).await;
+        self.follow(notices).await;
         self.jobs.stop_all().await;
-        self.servers.stop().await;
+        self.resources.servers.stop().await;
         if let Some(languages) = &self.callbacks.languages {
             languages.stop().await;
         }
@@ -560,12 +524,4 @@ fn rescue(why: LocalizedText, info: &SessionInfo, events: &[Event], redactor: &R
         name: format!("avocet-{}.md", info.session),
         text: redactor.mask(&text).into_owned(),
     }
-}
-
-/// How full the context is with this request.
-fn show_fill(usage: &ContextUsage, info: &mut SessionInfo) {
-    let used = usage.total_size();
-    info.context.percent = Some(used.percent_of(usage.room));
-    info.context.used_tokens = used.tokens;
-    info.context.room_tokens = usage.room.tokens;
 }

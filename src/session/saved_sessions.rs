@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::conversation::Conversation;
 use super::goal;
 use super::listing::{hits_page, list_page};
 use super::persistence::{
@@ -33,58 +34,12 @@ const LISTED: usize = 300;
 const HITS: usize = 50;
 
 impl Session {
-    /// Resumes the session requested at the start.
-    pub(super) async fn resume_at_start(&mut self) {
-        match self.store.resume.take() {
-            // A mode of the command line is that of the conversation, too.
-            None if self.security.session.command_line_mode.is_some() => {
-                self.follow(self.security.record_folders(&self.info)).await;
-            }
-            None => {}
-            Some(target) => self.resume(target).await,
-        }
-    }
-
-    pub(super) async fn handle_store_event(&mut self, event: StoreEvent) {
-        match event {
-            StoreEvent::Fault(error) => {
-                let home = self.security.place.home.clone();
-                let effects = follow_saving_error(&error, home, &mut self.info);
-                self.follow(effects).await;
-            }
-            StoreEvent::Page(Some(Ok(piece))) => self.send_history_chunk(piece).await,
-            StoreEvent::Page(Some(Err(error))) => {
-                let notice = phrases::EARLIER_LOST.with("why", error.localized());
-                self.notify(Notice::warning(notice)).await;
-            }
-            StoreEvent::Page(None) => {}
-        }
-    }
-
-    /// Goes to a saved session.
-    pub(super) async fn resume(&mut self, target: ResumeTarget) {
-        let id = match &target {
-            ResumeTarget::Last => None,
-            ResumeTarget::Id(id) | ResumeTarget::IfSaved(id) => Some(id.clone()),
-        };
-        let asked =
-            self.store.recorder().call(move |writer| writer.resume(id.as_deref(), TAIL)).await;
-        match (asked.unwrap_or(Err(StoreError::NothingThere)), target) {
-            (Ok(resumed), _) => self.apply_resumed(resumed).await,
-            // The program ended before anything of it was saved.
-            (Err(StoreError::NoSession { .. }), ResumeTarget::IfSaved(_)) => {}
-            (Err(StoreError::NoSession { .. }), ResumeTarget::Last) => {
-                self.notify(Notice::info(phrases::NONE_HERE).with_hint(phrases::NONE_HERE_HINT))
-                    .await;
-            }
-            (Err(error), _) => self.notify(Notice::error(error.localized())).await,
-        }
-    }
-
-    async fn apply_resumed(&mut self, resumed: Resumed) {
+    pub(super) async fn apply_resumed(&mut self, resumed: Resumed) {
         self.hooks.restart("resume");
         let Resumed { known, tail, history, choices, broken, read_only } = resumed;
-        self.leave_session().await;
+        self.jobs.stop_all().await;
+        self.security.end_session();
+        self.security.publish(&mut self.info);
         if !self.conversation.is_empty() {
             self.outbox.send(Event::Cleared).await;
         }
@@ -93,7 +48,8 @@ impl Session {
         self.conversation.restore(history, &known);
         let mut events = events_of(&tail);
         self.conversation.last_input = last_input(&events, &self.conversation.history, known.turn);
-        self.measure_context();
+        let notes = &self.instructions.current.notes.text;
+        self.resources.measure(&mut self.info, &self.conversation, &self.security, notes);
         let mut closing = recovery::closing_events(&events, &known.folder);
         if read_only {
             // Its turn goes on in the other window.
@@ -135,63 +91,111 @@ impl Session {
             self.store.read_before(seq);
         }
     }
+}
 
-    async fn send_history_chunk(&mut self, page: EventPage) {
-        let mut events = events_of(&page);
-        let told: Vec<Event> =
-            events.iter().filter(|event| event.is_transcript()).cloned().collect();
-        self.conversation.prepend_events(&told);
-        self.store.bytes_read += page.bytes;
-        let full = self.store.bytes_read > READ_BACK;
-        let more = page.events.first().filter(|_| page.more).map(|first| first.seq);
-        let before = more.filter(|_| !full);
-        if self.store.replay.is_whole() {
-            let at = times_of(&page);
-            self.conversation.restore_images(self.store.replay, &mut events);
-            self.outbox.send(Event::HistoryChunk { events, at, more: before.is_some() }).await;
-        }
-        match before {
-            Some(seq) => self.store.read_before(seq),
-            None if more.is_some() && self.store.replay.is_whole() => {
-                let say = phrases::EARLIER_CUT.with("id", self.info.session.as_str());
-                self.notify(Notice::info(say)).await;
+impl Conversation {
+    /// Follows what the store says: it could not save, or has read a page of earlier events.
+    pub(super) fn handle_store_event(
+        &mut self,
+        event: StoreEvent,
+        store: &mut SessionStore,
+        info: &mut SessionInfo,
+        home: &Path,
+    ) -> Effects {
+        match event {
+            StoreEvent::Fault(error) => follow_saving_error(&error, home, info),
+            StoreEvent::Page(Some(Ok(page))) => self.add_earlier(page, store, info),
+            StoreEvent::Page(Some(Err(error))) => {
+                let notice = phrases::EARLIER_LOST.with("why", error.localized());
+                vec![Notice::warning(notice).into()]
             }
-            None => {}
+            StoreEvent::Page(None) => Effects::new(),
         }
     }
 
-    /// Rewinds the chat; `rewind` handles files. `behind` is the record that follows it.
-    pub(super) async fn rewind_conversation(
+    /// The page comes before what is shown.
+    fn add_earlier(
+        &mut self,
+        page: EventPage,
+        store: &mut SessionStore,
+        info: &SessionInfo,
+    ) -> Effects {
+        let mut events = events_of(&page);
+        let told: Vec<Event> =
+            events.iter().filter(|event| event.is_transcript()).cloned().collect();
+        self.prepend_events(&told);
+        store.bytes_read += page.bytes;
+        let full = store.bytes_read > READ_BACK;
+        let more = page.events.first().filter(|_| page.more).map(|first| first.seq);
+        let before = more.filter(|_| !full);
+        let mut effects = Effects::new();
+        if store.replay.is_whole() {
+            let at = times_of(&page);
+            self.restore_images(store.replay, &mut events);
+            effects.push(Event::HistoryChunk { events, at, more: before.is_some() }.into());
+        }
+        match before {
+            Some(seq) => store.read_before(seq),
+            None if more.is_some() && store.replay.is_whole() => {
+                let say = phrases::EARLIER_CUT.with("id", info.session.as_str());
+                effects.push(Notice::info(say).into());
+            }
+            None => {}
+        }
+        effects
+    }
+
+    /// Rewinds the chat. `events`: the record that follows it.
+    pub(super) async fn rewind(
         &mut self,
         turn: u64,
         rewind: Rewind,
         events: Vec<Event>,
-    ) -> Result<(), LocalizedText> {
+        store: &SessionStore,
+        info: &mut SessionInfo,
+    ) -> Result<Effects, LocalizedText> {
         let event = Event::Rewound { turn, text: String::new(), what: rewind };
         let kept = events.clone();
-        let (text, history) =
-            self.store.query(move |writer| writer.rewind(turn, &event, &kept)).await?;
+        let (text, history) = store.query(move |writer| writer.rewind(turn, &event, &kept)).await?;
         // The message as typed, if it is still known.
-        let typed = self.conversation.message_of(turn);
-        self.conversation.history =
-            Arc::new(recovery::rebuild_history(&history, &[], &self.info.cwd));
-        self.conversation.truncate_from(turn);
-        events.into_iter().for_each(|event| self.conversation.push_event(event));
-        self.info.turns = turn.saturating_sub(1);
-        self.info.restoring_turns.retain(|restoring| *restoring < turn);
+        let typed = self.message_of(turn);
+        self.history = Arc::new(recovery::rebuild_history(&history, &[], &info.cwd));
+        self.truncate_from(turn);
+        events.into_iter().for_each(|event| self.push_event(event));
+        info.turns = turn.saturating_sub(1);
+        info.restoring_turns.retain(|restoring| *restoring < turn);
         let text = typed.unwrap_or(text);
         // Secrets are not saved: a message typed before this program started has lost them.
         let masked = is_masked(&text);
-        self.outbox.send(Event::Rewound { turn, text, what: rewind }).await;
-        self.send_info().await;
+        let mut effects =
+            vec![Event::Rewound { turn, text, what: rewind }.into(), SessionEffect::InfoChanged];
         if masked {
-            self.notify(Notice::warning(phrases::REWIND_MASKED)).await;
+            effects.push(Notice::warning(phrases::REWIND_MASKED).into());
         }
-        Ok(())
+        Ok(effects)
     }
 }
 
 impl SessionStore {
+    /// Goes to a saved session.
+    pub(super) async fn resume(&self, target: ResumeTarget) -> Effects {
+        let id = match &target {
+            ResumeTarget::Last => None,
+            ResumeTarget::Id(id) | ResumeTarget::IfSaved(id) => Some(id.clone()),
+        };
+        let asked = self.recorder().call(move |writer| writer.resume(id.as_deref(), TAIL)).await;
+        let effect = match (asked.unwrap_or(Err(StoreError::NothingThere)), target) {
+            (Ok(resumed), _) => SessionEffect::Resume(Box::new(resumed)),
+            // The program ended before anything of it was saved.
+            (Err(StoreError::NoSession { .. }), ResumeTarget::IfSaved(_)) => return Effects::new(),
+            (Err(StoreError::NoSession { .. }), ResumeTarget::Last) => {
+                Notice::info(phrases::NONE_HERE).with_hint(phrases::NONE_HERE_HINT).into()
+            }
+            (Err(error), _) => Notice::error(error.localized()).into(),
+        };
+        vec![effect]
+    }
+
     /// The saved sessions, those of this folder first, each group by its last use.
     pub async fn sessions(&self, here: &str) -> Result<Effects, LocalizedText> {
         let (listed, all) = self.query(|writer| writer.list_with_count(LISTED)).await?;
@@ -250,7 +254,7 @@ impl SessionStore {
 }
 
 /// Shows unsaved data until it is saved, and reports each problem once.
-fn follow_saving_error(error: &SavingError, home: PathBuf, info: &mut SessionInfo) -> Effects {
+fn follow_saving_error(error: &SavingError, home: &Path, info: &mut SessionInfo) -> Effects {
     let warning = Notice::warning(error.localized());
     match error {
         SavingError::NotSaved(why) => {
@@ -269,9 +273,9 @@ fn follow_saving_error(error: &SavingError, home: PathBuf, info: &mut SessionInf
 }
 
 /// Another place to write the conversation.
-fn other_places(home: PathBuf, session: &str) -> Vec<String> {
+fn other_places(home: &Path, session: &str) -> Vec<String> {
     let name = format!("avocet-{session}.md");
-    let files = [home, std::env::temp_dir()].map(|folder| folder.join(&name));
+    let files = [home.to_owned(), std::env::temp_dir()].map(|folder| folder.join(&name));
     let is_free = |file: &PathBuf| !file.exists() && file.parent().is_some_and(Path::is_dir);
     let free = files.into_iter().filter(is_free);
     free.map(|file| file.display().to_string()).collect()

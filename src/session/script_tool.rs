@@ -11,19 +11,15 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::recall_tool::RecallTool;
 use super::script_places::ModelScript;
 use super::script_turn::{ScriptListener, ScriptOutcome, display_value, play, spawn_script};
-use super::state::Session;
-use super::task_tool::TaskTool;
 use super::turn_scope::TurnScope;
 use avocet_core::i18n::{Lang, prompt, session as phrases};
-use avocet_core::protocol::{Event, Notice, Observation, Outcome, Provider, StepAction};
-use avocet_safety::web::{SEARCH, SearchSettings};
+use avocet_core::protocol::{Event, Notice, Observation, Outcome, StepAction};
 use avocet_safety::{ClearedStep, SCRIPT_TOOL};
 use avocet_script::manifest::input::ScriptArgs;
 use avocet_script::{RunRequest, ScriptEvent};
-use avocet_tools::{RunControl, Tool, ToolSpec, Toolbox};
+use avocet_tools::{RunControl, Tool, ToolSpec};
 
 /// The maximum length of their list in the system prompt, in bytes.
 const BUDGET: usize = 2 * 1024;
@@ -63,7 +59,7 @@ pub(super) fn script_call(action: &StepAction) -> Option<(&str, ScriptArgs)> {
 }
 
 /// The tool `script.run`. The turn runs it, since a script may ask the user.
-struct ScriptRunTool;
+pub(super) struct ScriptRunTool;
 
 impl Tool for ScriptRunTool {
     fn spec(&self) -> ToolSpec {
@@ -82,31 +78,6 @@ impl Tool for ScriptRunTool {
             Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), Outcome::Ran);
         observation.note = Some(phrases::SCRIPT_BROKE.into());
         std::future::ready(observation).boxed()
-    }
-}
-
-impl Session {
-    pub(super) fn toolbox(&self) -> Toolbox {
-        let recall = Arc::new(RecallTool { session: self.turn_messages.clone() });
-        let tools =
-            super::skill_tool::toolbox(&self.tools, &self.extensions.library).with_tool(recall);
-        let tools = super::job_tool::all(&self.turn_messages)
-            .fold(tools, |tools, tool| tools.with_tool(Arc::new(tool)));
-        // The guide has its own way.
-        let tools = match self.model.connected.provider {
-            Provider::Guide => tools,
-            _ => self.servers.add_tools(tools, &self.turn_messages, &self.security.redactor),
-        };
-        let tools = tools.with_tool(Arc::new(TaskTool));
-        let search = self.security.policy.web.search.as_ref();
-        let cannot_search = search.is_some_and(SearchSettings::is_by_provider)
-            && self.model.connected.model.search_host().is_none();
-        let tools = if cannot_search { tools.without(&[SEARCH]) } else { tools };
-        if self.extensions.scripts_for(self.model.connected.provider).is_empty() {
-            tools
-        } else {
-            tools.with_tool(Arc::new(ScriptRunTool))
-        }
     }
 }
 

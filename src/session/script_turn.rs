@@ -15,24 +15,22 @@ use tokio_util::sync::CancellationToken;
 
 use super::run_clock::RunClock;
 use super::script_host::{
-    AskUser, RunAgent, STACK, STEP, ScriptAnswer, ScriptGrant, ScriptQuestion, ScriptStore,
+    AskUser, RunAgent, STACK, ScriptAnswer, ScriptGrant, ScriptQuestion, ScriptStore,
     SessionScriptHost,
 };
 use super::session_hooks::ScriptHooks;
-use super::state::Session;
 use super::subagent::run_for_script;
 use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use crate::context::history::TurnRecord;
 use avocet_core::i18n::{Lang, Localize, LocalizedText, cli, script_run, session as phrases};
 use avocet_core::protocol::{
-    Decision, Event, FormField, ModelMessage, Notice, Observation, Provider, Question, TurnOrigin,
+    Decision, Event, FormField, ModelMessage, Notice, Observation, Question, TurnOrigin,
     TurnOutcome, Usage,
 };
 use avocet_model::Model;
 use avocet_safety::{ClearedStep, SUBAGENT_TOOL};
 use avocet_script::host::{FormAnswer, InputAnswer, InputForm};
-use avocet_script::manifest::input::ScriptArgs;
 use avocet_script::source::ScriptLibrary;
 use avocet_script::{LocatedError, RunRequest, RunResult, ScriptEvent, run as run_order};
 
@@ -113,52 +111,6 @@ impl TurnScope {
         let clock = RunClock::new(self.context.scripts.places.time_limit);
         let cancel = host.cancel.clone();
         (host, ScriptInbox { events: heard, questions, tasks, clock, cancel })
-    }
-}
-
-impl Session {
-    pub(super) async fn run_script(&mut self, script: String, args: String) {
-        let text = if args.is_empty() {
-            format!("/run {script}")
-        } else {
-            format!("/run {script} {args}")
-        };
-        if !self.is_idle() {
-            return self.notify(Notice::warning(phrases::SHELL_BUSY.with("line", text))).await;
-        }
-        if self.open_question().is_some() {
-            return self.notify(Notice::warning(phrases::TRUST_FIRST.with("line", text))).await;
-        }
-        // It may hand tasks to agents.
-        self.refresh_and_wait().await;
-        let parsed =
-            if args.is_empty() { Ok(ScriptArgs::default()) } else { ScriptArgs::parse(&args) };
-        let from = self.security.place.cwd.clone();
-        let order = parsed.map(|args| RunRequest {
-            script: script.clone(),
-            from,
-            args,
-            streams: true,
-            asks_inputs: true,
-        });
-        // The guide has its own role and cannot take another.
-        let is_guide = self.model.connected.provider == Provider::Guide;
-        let library = (self.extensions.find_scripts)(self.security.place.trusted).library();
-        let machine = Arc::clone(&self.security.world);
-        let max_steps = self.info.max_steps;
-        self.start_turn(|mut scope| {
-            scope.account.max_steps = max_steps;
-            let model = (!is_guide).then(|| Arc::clone(&scope.context.responder.model));
-            let numbers = (STEP.to_owned(), scope.next_step.saturating_sub(1));
-            let (mut world, inbox) = scope.script_host(model, numbers);
-            world.world = machine;
-            run(
-                script,
-                text,
-                order.map(|order| (spawn_script(order, library, world), inbox)),
-                scope,
-            )
-        });
     }
 }
 
@@ -321,9 +273,9 @@ fn mask_field(field: FormField, masked: impl Fn(&str) -> String) -> FormField {
     }
 }
 
-type StartedScript = (oneshot::Receiver<Result<RunResult, LocatedError>>, ScriptInbox);
+pub(super) type StartedScript = (oneshot::Receiver<Result<RunResult, LocatedError>>, ScriptInbox);
 
-async fn run(
+pub(super) async fn run(
     script: String,
     text: String,
     started: Result<StartedScript, LocalizedText>,

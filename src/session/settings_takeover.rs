@@ -1,46 +1,27 @@
 //! How a running turn takes over settings that changed: before its next request, so that everything
 //! the answer proposes is judged and run with the same ones.
 
-use std::sync::Arc;
-
 use tokio::sync::oneshot;
 
-use super::skill_tool::MachineWithSkills;
 use super::state::{self, Session};
 use super::turn_messages::TurnMessage;
 use super::turn_scope::TurnScope;
 use super::turn_update::{TurnNews, TurnUpdate};
 use crate::agent::{RequestNews, TurnSettings};
-use avocet_safety::Machine;
 
-impl Session {
-    /// What the running turn has not taken over yet; `None`: nothing.
-    pub(super) fn turn_update(&mut self) -> Option<Box<TurnUpdate>> {
-        let running = self.running.as_mut()?;
-        let unread = running.unread_settings.take()?;
-        let cancel = running.cancel.clone();
-
-        Some(Box::new(TurnUpdate {
-            unread,
-            context: self.turn_context(&cancel),
-            world: self.turn_world(),
-            sandbox_status: self.security.policy.shelter,
-            max_steps: self.info.max_steps,
-            check: state::check_action(&self.info),
-            spend_limits: self.info.spend_limits,
-        }))
-    }
-
-    /// The machine of a turn, with the skills and scripts that its model may use.
-    pub(super) fn turn_world(&self) -> Arc<dyn Machine> {
-        Arc::new(MachineWithSkills {
-            world: Arc::clone(&self.security.world),
-            library: Arc::clone(&self.extensions.library),
-            model_scripts: self.extensions.scripts_for(self.model.connected.provider),
-            jobs_of_model: self.jobs.of_model.clone(),
-            server_tools: Arc::clone(&self.servers.catalog),
-        })
-    }
+/// What the running turn has not taken over yet; `None`: nothing.
+pub(super) fn turn_update(session: &mut Session) -> Option<Box<TurnUpdate>> {
+    let Session { running, resources, info, conversation, security, jobs, .. } = session;
+    let running = running.as_mut()?;
+    Some(Box::new(TurnUpdate {
+        unread: running.unread_settings.take()?,
+        context: resources.turn_context(info, conversation, security, &running.cancel),
+        world: resources.machine(security, jobs),
+        sandbox_status: security.policy.shelter,
+        max_steps: info.max_steps,
+        check: state::check_action(info),
+        spend_limits: info.spend_limits,
+    }))
 }
 
 impl TurnScope {

@@ -25,8 +25,7 @@ pub(super) async fn handle_message(session: &mut Session, message: SideMessage) 
         SideMessage::GoalJudged(verdict) => session.conversation.goal.verdict = Some(verdict),
         SideMessage::Answered(usage) => {
             session.conversation.shared.spending.add(usage);
-            session.info.usage = session.info.usage.plus(usage);
-            session.run_usage = session.run_usage.plus(usage);
+            session.conversation.usage.add(usage, &mut session.info);
             session.send_info().await;
         }
         SideMessage::StatusPrinted(text) => {
@@ -40,7 +39,9 @@ pub(super) async fn handle_message(session: &mut Session, message: SideMessage) 
 
 /// Sends the request on a task of its own, so that nothing waits for it.
 pub(super) fn ask(session: &mut Session, question: String) {
-    let context = session.turn_context(&CancellationToken::new());
+    let Session { info, conversation, security, .. } = &*session;
+    let cancel = CancellationToken::new();
+    let context = session.resources.turn_context(info, conversation, security, &cancel);
     let web_is_off = session.security.policy.web.is_off;
     let turn = session.running.as_ref().map(|running| running.turn);
     let running =
@@ -51,7 +52,7 @@ pub(super) fn ask(session: &mut Session, question: String) {
     let history = Arc::clone(&session.conversation.history);
     let instructions = Arc::clone(&session.instructions.current);
     let mut outbox = session.outbox.clone();
-    let messages = session.turn_messages.clone();
+    let messages = session.resources.messages.clone();
     tokio::spawn(async move {
         let asked = format!("{ASIDE}{running}\n\nQuestion: {question}");
         let answer = tokio::select! {

@@ -1,7 +1,6 @@
 //! The state of a session between two ops.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::mpsc::{self, UnboundedSender};
@@ -9,67 +8,45 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::changed_files::ChangedFileCounter;
+use super::conversation::Conversation;
 use super::event_sink::Outbox;
-use super::extensions::ExtensionCache;
-use super::goal_progress::GoalProgress;
 use super::job_board::JobBoard;
 use super::mcp_servers::McpServers;
 use super::memory::SessionInstructions;
 use super::message_queue::MessageQueue;
 use super::model_selection::ModelSelection;
-use super::persistence::{Replay, SessionStore};
+use super::persistence::SessionStore;
 use super::session_hooks::SessionHooks;
-use super::settings::SettingsAccess;
+use super::session_questions::SessionQuestions;
+use super::session_settings::SessionSettings;
 use super::shared_queues::SharedQueues;
-use super::skill_tool::ActiveSkills;
 use super::turn_messages::{FinishedTurn, TurnHandle, TurnMessage};
+use super::turn_resources::TurnResources;
 use super::turn_update::UnreadSettings;
-use super::user_input::UserInput;
 use super::{Security, SessionConfig};
 use crate::agent::Steering;
-use crate::context::system::WorkspaceFacts;
-use crate::context::window::{ContextUsage, History, TurnPosition};
+use crate::context::window::ContextUsage;
 use avocet_core::protocol::{
-    Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, StepQuestion, Usage,
+    Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, StepQuestion,
 };
-use avocet_core::text::visible;
 use avocet_safety::ToolRestriction;
-use avocet_safety::redact::Redactor;
-use avocet_store::SessionRecord;
-use avocet_tools::Toolbox;
-
-/// The most output and answers kept for an export, in bytes.
-const RECORD: usize = 16 * 1024 * 1024;
-
-/// The number of turns whose token counts are kept for `/usage`.
-const COSTS: usize = 20;
 
 /// One conversation in one folder.
 pub(super) struct Session {
     pub info: SessionInfo,
-    pub model: ModelSelection,
-    pub extensions: ExtensionCache,
+    pub resources: TurnResources,
     pub conversation: Conversation,
     pub security: Security,
     pub outbox: Outbox,
     pub store: SessionStore,
     pub queue: MessageQueue,
     pub(super) running: Option<RunningTurn>,
-    pub(super) tools: Toolbox,
-    pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
     pub callbacks: super::Callbacks,
     pub jobs: JobBoard,
-    pub servers: McpServers,
     pub hooks: SessionHooks,
-    pub surroundings: WorkspaceFacts,
-    pub settings: Option<Box<dyn SettingsAccess>>,
-    /// The folder for long outputs of steps.
-    pub outputs: Option<PathBuf>,
+    pub settings: SessionSettings,
+    pub questions: SessionQuestions,
     pub instructions: SessionInstructions,
-    /// Whether shell commands that are not of high risk were approved at the start of the program.
-    pub approves_template_commands: bool,
-    /// What this run spent, over all its conversations.
-    pub run_usage: Usage,
     pub changed_files: ChangedFileCounter,
 }
 
@@ -90,235 +67,39 @@ impl Session {
         let messages = notes.clone();
         // A closed session needs no report.
         let report_hooks = Arc::new(move |news| drop(messages.send(TurnMessage::Hook(news))));
+        let access = &config.model_access;
+        let model = ModelSelection::new(access, mode, config.persona, config.bounds, notes.clone());
         Session {
-            run_usage: Usage::default(),
             changed_files: ChangedFileCounter::new(config.counts_changed_files),
             info: config.info,
-            model: ModelSelection::new(
-                &config.model_access,
-                mode,
-                config.persona,
-                config.bounds,
-                notes.clone(),
-            ),
-            extensions: config.extensions,
+            resources: TurnResources {
+                model,
+                extensions: config.extensions,
+                servers: McpServers::new(config.access.servers),
+                tools: config.tools,
+                surroundings: config.surroundings,
+                outputs: config.outputs,
+                approves_template_commands: config.approves_template_commands,
+                messages: notes,
+            },
             callbacks: config.model_access.callbacks,
-            conversation: Conversation { shared, ..Conversation::default() },
+            conversation: Conversation::new(shared),
             security: config.security,
             outbox,
             store,
             queue: MessageQueue::new(),
             running: None,
-            tools: config.tools,
-            turn_messages: notes,
             jobs,
-            servers: McpServers::new(config.access.servers),
             hooks: SessionHooks::new(config.access.hooks, report_hooks),
-            surroundings: config.surroundings,
-            settings: config.access.settings,
-            outputs: config.outputs,
+            settings: SessionSettings::new(config.access.settings),
+            questions: SessionQuestions::new(),
             instructions: SessionInstructions::new(config.user_notes),
-            approves_template_commands: config.approves_template_commands,
         }
-    }
-
-    pub(super) fn update_running(&mut self, change: impl FnOnce(&mut RunningTurn)) {
-        if let Some(running) = &mut self.running {
-            change(running);
-        }
-    }
-
-    pub fn is_idle(&self) -> bool {
-        self.running.is_none()
     }
 
     /// True while a turn runs or a question waits that belongs to none.
     pub(super) fn is_busy(&self) -> bool {
-        !self.is_idle() || self.open_question().is_some()
-    }
-}
-
-/// The conversation so far.
-#[derive(Debug)]
-pub struct Conversation {
-    /// The history sent to the model.
-    pub history: Arc<History>,
-    /// The shown events, for an export.
-    record: VecDeque<Event>,
-    bytes: usize,
-    /// The number of the next step.
-    pub next_step: u64,
-    pub shared: SharedQueues,
-    /// The last message, and the length of the history before it.
-    pub last_input: Option<(UserInput, TurnPosition)>,
-    /// The skills in view.
-    pub active_skills: ActiveSkills,
-    /// The model was last told that it plans.
-    pub is_planning: bool,
-    /// The branch that the model last heard of.
-    pub told_branch: Option<String>,
-    /// Token counts of the latest turns by number, oldest first.
-    pub usage: VecDeque<(u64, Usage)>,
-    /// How the work towards the goal goes.
-    pub goal: GoalProgress,
-}
-
-impl Default for Conversation {
-    fn default() -> Conversation {
-        Conversation {
-            history: Arc::default(),
-            record: VecDeque::new(),
-            bytes: 0,
-            next_step: 1,
-            shared: SharedQueues::new(0),
-            last_input: None,
-            active_skills: ActiveSkills::default(),
-            is_planning: false,
-            told_branch: None,
-            usage: VecDeque::new(),
-            goal: GoalProgress::default(),
-        }
-    }
-}
-
-impl Conversation {
-    pub fn push_event(&mut self, event: Event) {
-        self.bytes += event.weight();
-        self.record.push_back(event);
-        while self.bytes > RECORD
-            && let Some(dropped) = self.record.pop_front()
-        {
-            self.bytes -= dropped.weight();
-        }
-    }
-
-    /// An event for exports; a plan also for the next request.
-    pub fn record_event(&mut self, event: Event, turn: Option<u64>, redactor: &Redactor) {
-        if let (Event::Plan { items }, Some(turn)) = (&event, turn) {
-            let mask = |text: &mut String| *text = redactor.mask(text).into_owned();
-            Arc::make_mut(&mut self.history).replace_plan(turn, items, mask);
-        }
-        self.push_event(event);
-    }
-
-    /// Goes on with a saved conversation.
-    pub fn restore(&mut self, history: History, record: &SessionRecord) {
-        self.clear();
-        self.history = Arc::new(history);
-        self.next_step = self.next_step.max(record.next_step);
-        self.shared.skip_ask_ids(record.next_ask);
-    }
-
-    /// The last events of a saved conversation.
-    pub fn restore_events(&mut self, events: &[Event]) {
-        for event in events {
-            if event.is_transcript() {
-                self.push_event(event.clone());
-            }
-            if let Event::TurnEnded { turn, usage, .. } = event {
-                self.add_usage(*turn, *usage);
-            }
-        }
-    }
-
-    /// Gives the attachments of earlier messages the images that the conversation still has.
-    pub fn restore_images(&self, replay: Replay, events: &mut [Event]) {
-        if replay != Replay::AllWithImages {
-            return;
-        }
-        let mut current_turn = 0;
-        for event in events {
-            match event {
-                Event::TurnStarted { turn, .. } => current_turn = *turn,
-                Event::Attached { items, images } => {
-                    let found = self.history.images_of(current_turn);
-                    if items.iter().filter(|item| item.is_image()).count() == found.len() {
-                        images.extend(found.into_iter().cloned().map(Arc::new));
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Adds earlier events before the recorded ones, as far as there is room.
-    pub fn prepend_events(&mut self, events: &[Event]) {
-        for event in events.iter().rev() {
-            let weight = event.weight();
-            if self.bytes + weight > RECORD {
-                // Older events do not fit either: a record has no gaps.
-                self.bytes = RECORD;
-                return;
-            }
-            self.bytes += weight;
-            self.record.push_front(event.clone());
-        }
-    }
-
-    /// True while the conversation is empty.
-    pub fn is_empty(&self) -> bool {
-        self.record.is_empty() && self.history.is_empty()
-    }
-
-    /// The message that began a turn.
-    pub fn message_of(&self, turn: u64) -> Option<String> {
-        self.record.iter().rev().find_map(|event| match event {
-            Event::TurnStarted { turn: number, text, .. } if *number == turn => Some(text.clone()),
-            _ => None,
-        })
-    }
-
-    /// Removes the shown events from a turn on. The caller sets the history.
-    pub fn truncate_from(&mut self, turn: u64) {
-        let starts = |event: &Event| matches!(event, Event::TurnStarted { turn: number, .. } if *number == turn);
-        if let Some(from) = self.record.iter().rposition(starts) {
-            self.record.truncate(from);
-            self.bytes = self.record.iter().map(Event::weight).sum();
-        }
-        self.last_input = None;
-    }
-
-    /// What the model gets of the mode with the message of a turn.
-    pub fn mode_note(&mut self, is_planning: bool) -> &'static str {
-        let was_planning = std::mem::replace(&mut self.is_planning, is_planning);
-        match (is_planning, was_planning) {
-            (true, _) => include_str!("../../assets/prompts/plan_mode.md").trim_end(),
-            (false, true) => include_str!("../../assets/prompts/plan_mode_off.md").trim_end(),
-            (false, false) => "",
-        }
-    }
-
-    /// The branch, where it is another than the model knows. It follows the message: in the
-    /// system prompt, each switch would change the beginning of every request.
-    pub fn branch_note(&mut self, branch: Option<String>) -> String {
-        if branch.is_none() || branch == self.told_branch {
-            return String::new();
-        }
-        let name = branch.as_deref().map(visible).unwrap_or_default();
-        self.told_branch = branch;
-        format!("\n\n[Git branch: {name}]")
-    }
-
-    /// Records the tokens of a turn.
-    pub fn add_usage(&mut self, turn: u64, usage: Usage) {
-        self.usage.push_back((turn, usage));
-        if self.usage.len() > COSTS {
-            self.usage.pop_front();
-        }
-    }
-
-    pub fn record(&mut self) -> &[Event] {
-        self.record.make_contiguous()
-    }
-
-    /// Clears the conversation; the numbers of steps and questions continue, so that an answer to
-    /// an old question never matches a new one.
-    pub fn clear(&mut self) {
-        *self = Conversation {
-            next_step: self.next_step,
-            shared: self.shared.clone(),
-            ..Conversation::default()
-        };
+        self.running.is_some() || self.questions.open().is_some()
     }
 }
 
@@ -377,6 +158,24 @@ impl RunningTurn {
             task,
             after: AfterTurn::Continue,
         }
+    }
+
+    /// Takes what only changes what is known of the turn.
+    pub fn handle_message(&mut self, message: TurnMessage) {
+        match message {
+            TurnMessage::QuestionOpened(ask) => self.open_question = Some(ask),
+            TurnMessage::QuestionClosed => self.open_question = None,
+            TurnMessage::SteeringRead => drop(self.unread_steering.pop_front()),
+            TurnMessage::ToolsRestricted(narrowed) => self.restriction = narrowed,
+            // `Spent` is for the turn of a subagent; the others are not about it.
+            _ => {}
+        }
+    }
+
+    /// An event was shown, of this turn or of the one before; returns the number of this one.
+    pub fn follow(&mut self, event: &Event) -> u64 {
+        self.is_over |= matches!(event, Event::TurnEnded { turn, .. } if *turn == self.turn);
+        self.turn
     }
 
     /// The step of a question, if this question is open.

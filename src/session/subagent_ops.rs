@@ -1,6 +1,7 @@
 //! What a session does about its subagents: it follows them, carries out what the user asks of one, and
 //! lets the model read their results.
 
+use super::settings_takeover::turn_update;
 use super::state::Session;
 use super::subagent_list::SubagentMessage;
 use super::turn_update::TurnNews;
@@ -32,8 +33,7 @@ pub(super) async fn handle_message(session: &mut Session, message: SubagentMessa
     if subagent.info.background {
         let result = format!("The agent {name} ({agent}) ended:\n{result}");
         session.jobs.subagents.add_result(result, outcome);
-        session.info.usage = session.info.usage.plus(usage);
-        session.run_usage = session.run_usage.plus(usage);
+        session.conversation.usage.add(usage, &mut session.info);
         session.send_info().await;
     }
 }
@@ -47,12 +47,13 @@ pub(super) async fn handle_request(session: &mut Session, agent: &str, request: 
 
 /// What the running turn hears before its next request: also the settings that changed.
 pub(super) async fn turn_news(session: &mut Session) -> TurnNews {
-    session.reload_settings().await;
+    let changes = session.settings.reload();
+    session.apply_settings(changes).await;
     let results = session.jobs.subagents.take_results();
     if !results.is_empty() {
         session.send_info().await;
     }
-    TurnNews { update: session.turn_update(), results }
+    TurnNews { update: turn_update(session), results }
 }
 
 /// Lets the model go on with the results of those that ended meanwhile.

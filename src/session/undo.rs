@@ -4,69 +4,72 @@
 //! conversation is deleted.
 
 use super::change_log::{
-    ChangeLog, ChangedFile, UndoPoint, UndoScope, changes, changes_since, first_of_last, undo_scope,
+    AfterRestore, ChangeLog, ChangedFile, Restores, UndoPoint, UndoScope, changes, changes_since,
+    first_of_last, undo_scope,
 };
-use super::restore_turn::{self, AfterRestore, Restores};
-use super::state::Session;
-use avocet_core::i18n::session as phrases;
+use super::session_effects::{Effects, SessionEffect};
+use avocet_core::i18n::{Phrase, session as phrases};
 use avocet_core::protocol::{Event, Notice};
 use avocet_safety::tools::Restore;
 use avocet_tools::file::Backups;
 
-impl Session {
-    /// Undoes the file changes of the last `n` turns that changed files.
-    pub(super) async fn undo(&mut self, n: usize) {
-        let record = self.conversation.record();
-        match first_of_last(&changes(record), n) {
-            Some(from) => self.undo_since(from, "/undo").await,
-            None => {
-                let nothing = Notice::info(phrases::NOTHING_TO_UNDO);
-                let notices = lost_notice(record, 0).into_iter().chain([nothing]);
-                self.follow(notices).await;
-            }
+/// Undoes the file changes of the last `n` turns that changed files.
+pub(super) fn undo(
+    record: &[Event],
+    backups: Option<&Backups>,
+    n: usize,
+    is_busy: bool,
+) -> Effects {
+    match first_of_last(&changes(record), n) {
+        Some(from) => undo_since(record, backups, from, "/undo", is_busy),
+        None => {
+            let nothing = Notice::info(phrases::NOTHING_TO_UNDO);
+            lost_notice(record, 0).into_iter().chain([nothing]).map(Into::into).collect()
         }
     }
+}
 
-    /// Undoes the file changes from a place on. `text` names this in the conversation.
-    pub(super) async fn undo_since(&mut self, point: UndoPoint, text: &'static str) {
-        if self.is_busy() {
-            return self.notify(Notice::warning(phrases::UNDO_BUSY)).await;
-        }
-        let record = self.conversation.record();
-        let (whose, back, notices) = restore_steps(record, self.tools.backups(), point);
-        self.follow(notices).await;
-        if back.steps.is_empty() {
-            return self.notify(Notice::info(phrases::NOTHING_TO_UNDO)).await;
-        }
-        self.start_restore(text, AfterRestore::Undone(whose), back);
+/// Undoes the file changes from a place on. `text` names this in the conversation.
+pub(super) fn undo_since(
+    record: &[Event],
+    backups: Option<&Backups>,
+    point: UndoPoint,
+    text: &'static str,
+    is_busy: bool,
+) -> Effects {
+    if is_busy {
+        return vec![Notice::warning(phrases::UNDO_BUSY).into()];
     }
+    let (whose, back, notices) = restore_steps(record, backups, point);
+    restore(text, AfterRestore::Undone(whose), back, notices, phrases::NOTHING_TO_UNDO)
+}
 
-    /// Makes the changes again that were undone last.
-    pub(super) async fn redo(&mut self) {
-        if self.is_busy() {
-            return self.notify(Notice::warning(phrases::UNDO_BUSY)).await;
-        }
-        let undone = ChangeLog::read(self.conversation.record()).undone.pop().unwrap_or_default();
-        let merged = changes_since(&undone, UndoPoint { turn: 0, is_own: false });
-        let wanted = merged.into_iter().map(|it| (it.after.clone(), it));
-        let (again, notices) = restores(wanted, self.tools.backups());
-        self.follow(notices).await;
-        if again.steps.is_empty() {
-            return self.notify(Notice::info(phrases::NOTHING_TO_REDO)).await;
-        }
-        self.start_restore("/redo", AfterRestore::Redone, again);
+/// Makes the changes again that were undone last.
+pub(super) fn redo(record: &[Event], backups: Option<&Backups>, is_busy: bool) -> Effects {
+    if is_busy {
+        return vec![Notice::warning(phrases::UNDO_BUSY).into()];
     }
+    let undone = ChangeLog::read(record).undone.pop().unwrap_or_default();
+    let merged = changes_since(&undone, UndoPoint { turn: 0, is_own: false });
+    let wanted = merged.into_iter().map(|it| (it.after.clone(), it));
+    let (again, notices) = restores(wanted, backups);
+    restore("/redo", AfterRestore::Redone, again, notices, phrases::NOTHING_TO_REDO)
+}
 
-    /// Starts the turn that gives the files another content.
-    pub(super) fn start_restore(
-        &mut self,
-        text: &'static str,
-        after: AfterRestore,
-        restores: Restores,
-    ) {
-        self.info.restoring_turns.push(self.info.turns + 1);
-        self.start_turn(|scope| restore_turn::run(text, after, restores, scope));
-    }
+/// The notices, and the turn that gives the files another content, if there are any.
+fn restore(
+    text: &'static str,
+    after: AfterRestore,
+    restores: Restores,
+    notices: Vec<Notice>,
+    nothing: Phrase,
+) -> Effects {
+    let effect = if restores.steps.is_empty() {
+        Notice::info(nothing).into()
+    } else {
+        SessionEffect::restore(text, after, restores)
+    };
+    notices.into_iter().map(Into::into).chain([effect]).collect()
 }
 
 /// Which file changes exist from this place on, the steps that undo them, and what cannot be undone.
@@ -115,4 +118,26 @@ fn restores(
         restores.steps.push(Restore { path: change.path, before: content, after: now, executable });
     }
     (restores, notices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_undone_or_redone_where_nothing_changed_or_a_turn_runs() {
+        let word = |effects: Effects| match effects.as_slice() {
+            [SessionEffect::Event(event)] => match &**event {
+                Event::Notice(notice) => notice.say.phrase(),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        };
+        let point = UndoPoint::turn(1);
+        assert_eq!(word(undo(&[], None, 1, true)), phrases::NOTHING_TO_UNDO);
+        assert_eq!(word(undo_since(&[], None, point, "", false)), phrases::NOTHING_TO_UNDO);
+        assert_eq!(word(undo_since(&[], None, point, "", true)), phrases::UNDO_BUSY);
+        assert_eq!(word(redo(&[], None, false)), phrases::NOTHING_TO_REDO);
+        assert_eq!(word(redo(&[], None, true)), phrases::UNDO_BUSY);
+    }
 }

@@ -1,16 +1,17 @@
-//! Questions about MCP servers, and those that servers ask: they do not belong to a turn, and are asked
-//! one after the other.
+//! Asks the questions that do not belong to a turn, and carries out their answers.
 
 use std::collections::BTreeMap;
 
 use super::goal;
-use super::mcp_servers::{McpServerState, ServerQuestion};
+use super::mcp_servers::McpServerState;
+use super::session_questions::SessionQuestion;
 use super::state::Session;
+use super::trust::{self, AfterTrust};
 use avocet_core::i18n::{
     Lang, LocalizedText, Phrase, goal as goal_phrases, hooks as hook_phrases, mcp_pages as phrases,
     safety as safety_phrases,
 };
-use avocet_core::protocol::{Ask, AskId, Decision, Event, GoalRequest, Question};
+use avocet_core::protocol::{AskId, Decision, Event, GoalRequest, Question};
 use avocet_core::text::visible;
 use avocet_hooks::HookFile;
 use avocet_mcp::{McpQuestion, McpRequest, ServerDefinition, ServerNeed, ServerTransport};
@@ -20,98 +21,90 @@ use avocet_safety::Limit;
 const YES: usize = 0;
 
 impl Session {
-    /// Asks about the next server of the project, while nothing else is asked.
-    pub(super) async fn ask_about_server(&mut self) {
-        let has_user = self.servers.has_user() || self.hooks.has_user();
-        if !has_user || self.is_busy() {
-            return;
-        }
-        let mut waits = self.servers.servers.iter();
-        let waits = waits.find(|server| matches!(server.state, McpServerState::Unanswered));
-        let question = match waits {
-            Some(server) => {
-                let mut needs = server.definition.needs(&self.security.place.workspace);
-                let is_open = self.security.policy.limits.network == Limit::Ask;
+    /// Asks what waits next, and if nothing does and no turn runs, about the next server or hooks of
+    /// the project.
+    pub(super) async fn ask_next(&mut self) {
+        let Session { questions, resources, hooks, security, info, .. } = self;
+        let has_user = resources.servers.has_user() || hooks.has_user();
+        if has_user && self.running.is_none() && questions.is_empty() {
+            let mut servers = resources.servers.servers.iter();
+            let server = servers.find(|it| matches!(it.state, McpServerState::Unanswered));
+            let server = server.map(|it| {
+                let mut needs = it.definition.needs(&security.place.workspace);
+                let is_open = security.policy.limits.network == Limit::Ask;
                 needs.retain(|need| is_open || *need != ServerNeed::Network);
-                ServerQuestion::Start(server.definition.name.clone(), needs)
+                SessionQuestion::Start(it.definition.name.clone(), needs)
+            });
+            let file = hooks.unanswered(security.place.trusted);
+            let file = file.map(|file| SessionQuestion::Hooks(file.hash.clone()));
+            server.or(file).into_iter().for_each(|question| questions.push(question));
+        }
+        let lang = info.lang;
+        let asked = questions.ask_next(|question| match question {
+            SessionQuestion::Trust => None,
+            SessionQuestion::Start(name, needs) => {
+                let server = resources.servers.find(name);
+                server.map(|server| start_question(&server.definition, needs, lang))
             }
-            None => match self.hooks.unanswered(self.security.place.trusted) {
-                Some(file) => ServerQuestion::Hooks(file.hash.clone()),
-                None => return self.ask_for_server().await,
-            },
-        };
-        self.servers.waiting.push_back(question);
-        self.ask_for_server().await;
-    }
-
-    /// Asks what waits next, while nothing else is asked.
-    pub(super) async fn ask_for_server(&mut self) {
-        if self.open_question().is_some() {
-            return;
-        }
-        while let Some(waits) = self.servers.waiting.pop_front() {
-            let lang = self.info.lang;
-            let question = match &waits {
-                ServerQuestion::Start(name, needs) => {
-                    let server = self.servers.find(name);
-                    server.map(|server| start_question(&server.definition, needs, lang))
-                }
-                ServerQuestion::Asked(name, question) => Some(asked_question(name, question, lang)),
-                ServerQuestion::Hooks(hash) => {
-                    self.hooks.file(hash).map(|file| hooks_question(file, lang))
-                }
-                ServerQuestion::Goal => self.info.goal.as_deref().map(|goal| {
-                    let text = goal_phrases::ASK.with("text", goal.text.as_str()).text(lang);
-                    choice(text, [goal_phrases::ASK_YES, goal_phrases::ASK_NO], lang)
-                }),
-            };
-            // A server may be gone.
-            let Some(question) = question else { continue };
-            let id = AskId(self.servers.next_ask);
-            self.servers.next_ask += 1;
-            self.servers.question = Some((id, waits));
-            self.outbox.send(Event::Asked(Box::new(Ask { id, question }))).await;
-            return;
+            SessionQuestion::Asked(name, question) => Some(asked_question(name, question, lang)),
+            SessionQuestion::Hooks(hash) => hooks.file(hash).map(|file| hooks_question(file, lang)),
+            SessionQuestion::Goal => info.goal.as_deref().map(|goal| {
+                let text = goal_phrases::ASK.with("text", goal.text.as_str()).text(lang);
+                choice(text, [goal_phrases::ASK_YES, goal_phrases::ASK_NO], lang)
+            }),
+        });
+        if let Some(asked) = asked {
+            self.outbox.send(asked).await;
         }
     }
 
-    /// A question that does not belong to a turn: messages wait for its answer.
-    pub(super) fn open_question(&self) -> Option<AskId> {
-        let about_server = self.servers.question.as_ref().map(|(ask, _)| *ask);
-        self.security.trust.open_question.or(about_server)
-    }
-
-    /// True if the decision was about a server.
-    pub(super) async fn decide_about_server(&mut self, ask: AskId, decision: &Decision) -> bool {
-        let Some((_, question)) = self.servers.question.take_if(|(open, _)| *open == ask) else {
-            return false;
+    /// Takes the answer to a question of the session or of its turn.
+    pub(super) async fn decide(&mut self, ask: AskId, decision: Decision) -> AfterTrust {
+        let Some(question) = self.questions.take(ask) else {
+            self.jobs.subagents.decide(ask, &decision);
+            if let Some(running) = &self.running {
+                // A turn that ended meanwhile has no open questions.
+                let _ = running.decisions.send((ask, decision));
+            }
+            return AfterTrust::Continue;
         };
         self.outbox.send(Event::QuestionClosed { ask }).await;
+        let place = &self.security.place;
         match question {
-            ServerQuestion::Start(name, needs) => {
-                let place = &self.security.place;
-                let without = withheld(needs, decision);
-                let answer = without.as_ref().map_or_else(|| yes_or_no(decision), |_| Some(true));
-                let notice = self.servers.start_as_decided(&name, answer, without, place);
+            SessionQuestion::Trust if decision == Decision::Stop => return AfterTrust::Quit,
+            SessionQuestion::Trust => match self.security.trust.answer(&decision) {
+                Some(answer) => {
+                    let notice = self.security.trust.notice(answer);
+                    self.set_trust(answer, notice).await;
+                }
+                None => self.notify(trust::unchanged_notice(place.trusted)).await,
+            },
+            SessionQuestion::Start(name, needs) => {
+                let servers = &mut self.resources.servers;
+                let without = withheld(needs, &decision);
+                let answer = without.as_ref().map_or_else(|| yes_or_no(&decision), |_| Some(true));
+                let notice = servers.start_as_decided(&name, answer, without, place);
                 self.follow(notice).await;
             }
-            ServerQuestion::Asked(name, question) => {
-                self.servers.answer(&name, server_answer(question, decision));
+            SessionQuestion::Asked(name, question) => {
+                self.resources.servers.answer(&name, server_answer(question, &decision));
             }
-            ServerQuestion::Hooks(hash) => {
-                let trusted = self.security.place.trusted;
-                let notice = self.hooks.decide(hash, yes_or_no(decision), trusted);
+            SessionQuestion::Hooks(hash) => {
+                let notice = self.hooks.decide(hash, yes_or_no(&decision), place.trusted);
                 self.follow(notice).await;
-                self.run_start_hooks(true);
+                self.hooks.run_start(true, &self.info, &self.security, &self.outbox);
             }
-            ServerQuestion::Goal if yes_or_no(decision) == Some(true) => {
+            SessionQuestion::Goal if yes_or_no(&decision) == Some(true) => {
                 goal::handle(self, GoalRequest::Resume).await;
             }
-            ServerQuestion::Goal => {}
+            SessionQuestion::Goal => {}
         }
-        self.ask_for_server().await;
-        self.ask_about_server().await;
-        true
+        self.ask_next().await;
+        // Messages left from an earlier session keep waiting.
+        if self.queue.has_typed() && !self.is_busy() {
+            self.start_next_queued().await;
+        }
+        AfterTrust::Continue
     }
 }
 
@@ -146,7 +139,7 @@ fn yes_or_no(decision: &Decision) -> Option<bool> {
 
 fn hooks_question(file: &HookFile, lang: Lang) -> Question {
     let commands = file.hooks.iter().map(|hook| {
-        let command = avocet_core::text::visible(&hook.command);
+        let command = visible(&hook.command);
         format!("{}: `{command}`", hook.event.name())
     });
     let commands: Vec<String> = commands.collect();
