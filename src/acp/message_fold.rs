@@ -20,7 +20,7 @@ use avocet_present::changes::changes_page;
 use avocet_present::commands::{self, PageRow};
 use avocet_present::page;
 use avocet_present::subagents::SubagentProgress;
-use avocet_safety::sanitize::{Cleaner, TextSource};
+use avocet_safety::sanitize::{CarriageReturnMode, Cleaner};
 
 /// Commands that an editor has a way of its own for, or that need the screen.
 const LEFT_OUT: &[&str] = &[
@@ -135,7 +135,7 @@ impl MessageFold {
 
     fn restart_reply(&mut self) {
         self.streamed.clear();
-        self.cleaner = Cleaner::new(TextSource::Text);
+        self.cleaner = Cleaner::new(CarriageReturnMode::EndsLine);
     }
 
     fn on_delta(&mut self, text: &str) -> Vec<SessionUpdate> {

@@ -13,14 +13,14 @@ use avocet_core::i18n::Lang;
 use avocet_core::protocol::{Change, Observation, Outcome, Step, StepAction};
 use avocet_core::text::one_line;
 use avocet_present::outcome::{step_title, ways_out};
-use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
 
 /// Output that is shown of a step, in bytes: the end of it.
 const MAX_OUTPUT: usize = 16 << 10;
 
 /// Text of others, made safe to show.
 pub fn safe(text: &str) -> String {
-    clean(text, TextSource::Text)
+    clean(text, CarriageReturnMode::EndsLine)
 }
 
 fn kind_of(action: &StepAction) -> ToolKind {
@@ -165,7 +165,7 @@ fn output_of(observation: &Observation) -> Option<String> {
     let whole = observation
         .merged_output()
         .unwrap_or_else(|| format!("{}{}", observation.stdout, observation.stderr));
-    let text = clean(whole.trim_end(), TextSource::Command);
+    let text = clean(whole.trim_end(), CarriageReturnMode::OverwritesLine);
     let from = text.ceil_char_boundary(text.len().saturating_sub(MAX_OUTPUT));
     let text = text.get(from..).filter(|text| !text.is_empty())?;
     let ticks = text.split(|c| c != '`').map(str::len).max().unwrap_or(0).max(2) + 1;

@@ -15,7 +15,7 @@ use super::task_runner::TaskRunner;
 use crate::cli::Exit;
 use crate::cli::batch::{BatchOptions, BatchTask};
 use crate::cli::cluster::{
-    BatchPlace, ContainerJob, WorkerCommand, delete_job_args, job_manifest, job_state_args,
+    BatchPlace, KubernetesJob, WorkerCommand, delete_job_args, job_manifest, job_state_args,
     sbatch_args, slurm_job, squeue_args, ssh_args,
 };
 use crate::cli::task_results::read_results;
@@ -142,7 +142,7 @@ impl ClusterRun<'_, '_> {
     ) -> io::Result<Result<(), LocalizedText>> {
         let name = format!("avocet-batch-{:08x}", fastrand::u32(..));
         let lines: Vec<usize> = self.pending.keys().copied().collect();
-        let job = ContainerJob {
+        let job = KubernetesJob {
             name: &name,
             image: options.image.as_deref().unwrap_or_default(),
             volume: options.volume.as_deref().unwrap_or_default(),

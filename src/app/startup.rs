@@ -479,7 +479,7 @@ fn temp_folders(environment: &Environment, paths: &Paths) -> Vec<PathBuf> {
 
 /// Foreign text made safe for a terminal.
 pub fn clean(text: &str) -> String {
-    safety::sanitize::clean(text, safety::sanitize::TextSource::Text)
+    safety::sanitize::clean(text, safety::sanitize::CarriageReturnMode::EndsLine)
 }
 
 fn printer_for(lang: Lang) -> Printer {

@@ -93,9 +93,9 @@ pub fn squeue_args(job: &str) -> Vec<String> {
     vec!["--noheader".into(), "--format=%i".into(), format!("--jobs={job}")]
 }
 
-/// What a job of kubernetes is made of.
+/// The job that Kubernetes gets for a whole batch, with a container for each task.
 #[derive(Clone, Copy, Debug)]
-pub struct ContainerJob<'a> {
+pub struct KubernetesJob<'a> {
     pub name: &'a str,
     pub image: &'a str,
     /// The claim of the volume with the folder of the worker.
@@ -104,7 +104,7 @@ pub struct ContainerJob<'a> {
 }
 
 /// The manifest of a job with a container for each of these lines.
-pub fn job_manifest(job: ContainerJob<'_>, worker: &WorkerCommand, lines: &[usize]) -> Value {
+pub fn job_manifest(job: KubernetesJob<'_>, worker: &WorkerCommand, lines: &[usize]) -> Value {
     let choose = format!("set -- {}; shift \"$JOB_COMPLETION_INDEX\"", joined(lines, " "));
     let line = format!("{choose}; {}", worker.shell_line("\"$1\""));
     let container = json!({
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn kubernetes_gets_a_job_with_an_index_for_each_line() {
-        let job = ContainerJob { name: "n", image: "i", volume: "v", jobs: 2 };
+        let job = KubernetesJob { name: "n", image: "i", volume: "v", jobs: 2 };
         let manifest = job_manifest(job, &worker(), &[2, 5]);
         let spec = &manifest["spec"];
         assert_eq!((&spec["completions"], &spec["parallelism"]), (&json!(2), &json!(2)));

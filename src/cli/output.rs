@@ -8,7 +8,7 @@
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::{self, IsTerminal as _, Write};
 
-use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
 
 /// Longer lines are hard to read.
 pub const MAX_COLUMNS: usize = 100;
@@ -88,7 +88,7 @@ impl Write for OutputStream {
             return self.stream().write(bytes);
         }
         let text = decode(&mut self.incomplete, bytes);
-        self.stream().write_all(clean(&text, TextSource::Text).as_bytes())?;
+        self.stream().write_all(clean(&text, CarriageReturnMode::EndsLine).as_bytes())?;
         Ok(bytes.len())
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use avocet_core::text::{cut, one_line};
 use avocet_present::commands::REVIEW;
 use avocet_safety::is_credential_path;
-use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
 
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct ReviewOptions {
@@ -219,8 +219,8 @@ fn checked(mut finding: Value, files: &[FileDifference]) -> Option<ReviewFinding
     Some(ReviewFinding {
         path: file.path.clone(),
         line: line.filter(|line| file.lines.iter().any(|lines| lines.contains(line))),
-        title: cut(&one_line(&clean(&finding.title, TextSource::Text)), MAX_TITLE),
-        text: cut(clean(&finding.text, TextSource::Text).trim(), MAX_TEXT),
+        title: cut(&one_line(&clean(&finding.title, CarriageReturnMode::EndsLine)), MAX_TITLE),
+        text: cut(clean(&finding.text, CarriageReturnMode::EndsLine).trim(), MAX_TEXT),
         ..finding
     })
 }

@@ -12,7 +12,7 @@ use super::Clean;
 use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as phrases};
 use avocet_core::protocol::{ExportFormat, Page};
 use avocet_safety::redact::Redactor;
-use avocet_safety::sanitize::{self, TextSource};
+use avocet_safety::sanitize::{self, CarriageReturnMode};
 use avocet_session::export::Pages;
 use avocet_session::listing::{hits_page, list_page};
 use avocet_store::{Database, Listed, SessionHit, Store, StoreError};
@@ -252,7 +252,9 @@ fn write_conversation(
         // What controls a terminal is not text; JSON writes it by its number.
         let plain = match format {
             ExportFormat::Json => masked.into_owned(),
-            ExportFormat::Md | ExportFormat::Html => sanitize::clean(&masked, TextSource::Text),
+            ExportFormat::Md | ExportFormat::Html => {
+                sanitize::clean(&masked, CarriageReturnMode::EndsLine)
+            }
         };
         out.write_all(clean(&plain).as_bytes())
     };

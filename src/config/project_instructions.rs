@@ -18,7 +18,7 @@ use super::diagnostic;
 use avocet_core::i18n::context as phrases;
 use avocet_core::protocol::Notice;
 use avocet_core::text;
-use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
 use avocet_safety::{is_sensitive_name, steering};
 
 pub mod join;
@@ -187,7 +187,7 @@ impl InstructionReader {
             let say = phrases::NOTES_MISSING.with("path", named).with("by", name.as_str());
             Notice::warning(say)
         }));
-        let text = clean(&text, TextSource::Text);
+        let text = clean(&text, CarriageReturnMode::EndsLine);
         let is_imported = self.chain.len() > 1;
 
         self.files.push(NoteFile { path: name, text, is_imported });

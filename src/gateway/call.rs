@@ -1,7 +1,7 @@
 //! Makes the calls that a timeline asks for.
 
 use super::platform::{ChatAddress, MessageId, Platform, PlatformError, PostContent};
-use super::timeline::{CallKind, ServiceCall};
+use super::timeline::{ChatOperation, ServiceCall};
 
 /// Makes one call; a new message comes with its id.
 pub async fn perform(
@@ -10,10 +10,10 @@ pub async fn perform(
     ServiceCall { kind, new, .. }: &ServiceCall,
 ) -> Result<Option<MessageId>, PlatformError> {
     let content = match kind {
-        CallKind::Send(text) => PostContent::Text(text),
-        CallKind::Ask(question) => PostContent::Question(question),
-        CallKind::Upload(file) => PostContent::File(file),
-        CallKind::Edit(message, text) => {
+        ChatOperation::Send(text) => PostContent::Text(text),
+        ChatOperation::Ask(question) => PostContent::Question(question),
+        ChatOperation::Upload(file) => PostContent::File(file),
+        ChatOperation::Edit(message, text) => {
             return platform.edit(address, message, text).await.map(|()| None);
         }
     };

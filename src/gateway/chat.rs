@@ -15,7 +15,7 @@ use super::call::perform;
 use super::conversation::{
     ChatConversation, ChatEffect, ChatOptions, ChatRecovery, FetchState, Speaker, SuggestQuery,
 };
-use super::fetch::{FetchedFile, FileFetch};
+use super::fetch::{FetchedFile, MessageAwaitingFiles};
 use super::files::{ReceivedFiles, mask_event};
 use super::ledger::LedgerRecord;
 use super::menu::SentCommand;
@@ -24,7 +24,7 @@ use super::platform::{
 };
 use super::question_watch::QuestionWatch;
 use super::shown_menu::ShownMenu;
-use super::timeline::{CallKind, PostResult, ServiceCall, TimelineAction};
+use super::timeline::{ChatOperation, PostResult, ServiceCall, TimelineAction};
 use super::wait::{finished, until};
 use avocet_core::i18n::{Lang, LocalizedText, chat as w};
 use avocet_core::protocol::{ExtensionOp, JobInfo, Op, SessionOp, Submission};
@@ -136,7 +136,7 @@ struct TypingSign {
 #[derive(Default)]
 struct FetchQueue {
     /// The files of a message that is submitted once it has them.
-    fetch: Option<FileFetch>,
+    fetch: Option<MessageAwaitingFiles>,
     download: Option<BoxFuture<'static, FetchedFile>>,
     /// Messages that came after it.
     waiting: VecDeque<ChatDelivery>,
@@ -330,7 +330,7 @@ impl Chat {
         self.call = None;
         let key = call.key;
         let file = match &call.kind {
-            CallKind::Upload(file) => Some(file.name.clone()),
+            ChatOperation::Upload(file) => Some(file.name.clone()),
             _ => None,
         };
         match self.conversation.view.posts.timeline.finish(call, answer, Instant::now()) {
@@ -504,7 +504,7 @@ impl Chat {
             }
             IncomingKind::Files { files, text } => {
                 self.conversation.fetching = FetchState::Fetching;
-                self.fetch_queue.fetch = Some(FileFetch::new(speaker, id, files, text));
+                self.fetch_queue.fetch = Some(MessageAwaitingFiles::new(speaker, id, files, text));
                 self.fetch_next().await;
                 Vec::new()
             }

@@ -14,7 +14,7 @@ use avocet_core::text;
 
 /// A message whose files are being fetched.
 #[derive(Debug)]
-pub struct FileFetch {
+pub struct MessageAwaitingFiles {
     speaker: Speaker,
     pub delivery: DeliveryId,
     text: String,
@@ -31,15 +31,22 @@ pub struct FetchedFile {
     pub fetched: Result<Bytes, String>,
 }
 
-impl FileFetch {
+impl MessageAwaitingFiles {
     pub fn new(
         speaker: Speaker,
         delivery: DeliveryId,
         files: Vec<RemoteFile>,
         text: String,
-    ) -> FileFetch {
+    ) -> MessageAwaitingFiles {
         let left = files.into_iter().take(files::MAX_FILES).collect();
-        FileFetch { speaker, delivery, text, left, named: Vec::new(), mentions: Vec::new() }
+        MessageAwaitingFiles {
+            speaker,
+            delivery,
+            text,
+            left,
+            named: Vec::new(),
+            mentions: Vec::new(),
+        }
     }
 
     /// The next file to fetch; one that is too large is named and passed over.
@@ -73,7 +80,7 @@ impl FileFetch {
 
     /// The message with what was fetched.
     pub fn message(self, lang: Lang) -> (Speaker, DeliveryId, String, Vec<Mention>) {
-        let FileFetch { speaker, delivery, text, named, mentions, .. } = self;
+        let MessageAwaitingFiles { speaker, delivery, text, named, mentions, .. } = self;
         if named.is_empty() {
             return (speaker, delivery, text, mentions);
         }

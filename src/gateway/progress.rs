@@ -5,7 +5,7 @@ use avocet_core::i18n::{Lang, LocalizedText, chat as w};
 use avocet_core::protocol::{Observation, Outcome, Step};
 use avocet_core::text::{cut, one_line};
 use avocet_present::outcome::step_title;
-use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
 
 /// Steps that are shown; earlier ones are counted.
 const MAX_STEPS: usize = 8;
@@ -28,7 +28,8 @@ impl ProgressPost {
 
     /// What a subagent does, in the line of its task.
     pub fn update(&mut self, id: &str, text: &LocalizedText, lang: Lang, timeline: &mut Timeline) {
-        let text = cut(&one_line(&clean(&text.text(lang), TextSource::Text)), MAX_LENGTH);
+        let text =
+            cut(&one_line(&clean(&text.text(lang), CarriageReturnMode::EndsLine)), MAX_LENGTH);
         if let Some((_, line)) = self.lines.iter_mut().find(|(known, _)| known == id) {
             *line = w::STEP_RUNS.with("step", text).text(lang);
             self.show(lang, timeline);
@@ -48,7 +49,7 @@ impl ProgressPost {
     /// A step that the policy refused: it is shown whatever else is.
     pub fn refuse(&mut self, observation: &Observation, lang: Lang, timeline: &mut Timeline) {
         let why = observation.risk.main_reason().map(|why| why.text(lang)).unwrap_or_default();
-        let why = cut(&one_line(&clean(&why, TextSource::Text)), MAX_LENGTH);
+        let why = cut(&one_line(&clean(&why, CarriageReturnMode::EndsLine)), MAX_LENGTH);
         let line = w::STEP_REFUSED.with("step", command(&observation.step, lang)).with("why", why);
         let id = observation.step.id.clone();
         let line = line.text(lang);
@@ -79,5 +80,8 @@ impl ProgressPost {
 }
 
 fn command(step: &Step, lang: Lang) -> String {
-    cut(&one_line(&clean(&step_title(&step.work).text(lang), TextSource::Text)), MAX_LENGTH)
+    cut(
+        &one_line(&clean(&step_title(&step.work).text(lang), CarriageReturnMode::EndsLine)),
+        MAX_LENGTH,
+    )
 }

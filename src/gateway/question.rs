@@ -12,7 +12,7 @@ use avocet_present::choices::QuestionChoice;
 use avocet_present::flow::{FlowStep, Press, QuestionFlow, Seen};
 use avocet_present::question_lines::{full_step, question_lines};
 use avocet_present::{ChoicePick, Severity, YES};
-use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
 
 /// A question that waits for an answer in a chat.
 #[derive(Clone, Debug)]
@@ -161,8 +161,10 @@ impl ChatQuestion {
     }
 
     fn plain(&self, lines: &[LocalizedText], lang: Lang) -> String {
-        let lines: Vec<String> =
-            lines.iter().map(|line| clean(&line.text(lang), TextSource::Text)).collect();
+        let lines: Vec<String> = lines
+            .iter()
+            .map(|line| clean(&line.text(lang), CarriageReturnMode::EndsLine))
+            .collect();
         let text = lines.join("\n");
         // A command that looks different from what it is must not be approved.
         match self.command().filter(|command| !command.is_empty()) {
@@ -186,7 +188,7 @@ impl ChatQuestion {
             Question::Step(StepQuestion { step, .. })
                 if !matches!(step.work, StepAction::Tool { .. }) =>
             {
-                Some(clean(&full_step(&step.work), TextSource::Text))
+                Some(clean(&full_step(&step.work), CarriageReturnMode::EndsLine))
             }
             _ => None,
         }
@@ -223,7 +225,7 @@ impl ChatQuestion {
             }
             _ => return None,
         };
-        Some(clean(&subject, TextSource::Text))
+        Some(clean(&subject, CarriageReturnMode::EndsLine))
     }
 
     /// The subject or the first line.
@@ -233,7 +235,7 @@ impl ChatQuestion {
             let lines = question_lines(&self.ask.question);
             lines.first().map(|line| line.text(lang)).unwrap_or_default()
         };
-        cut(&one_line(&clean(&subject.unwrap_or_else(first), TextSource::Text)), 300)
+        cut(&one_line(&clean(&subject.unwrap_or_else(first), CarriageReturnMode::EndsLine)), 300)
     }
 
     /// The buttons; what only an admin decides has one where `has_admin`.
@@ -245,7 +247,10 @@ impl ChatQuestion {
 
     fn all_buttons(&self, lang: Lang, limits: &PlatformLimits, has_admin: bool) -> Vec<Button> {
         let button = |label: String, choice: &str, style| Button {
-            label: cut(&one_line(&clean(&label, TextSource::Text)), limits.label.saturating_sub(1)),
+            label: cut(
+                &one_line(&clean(&label, CarriageReturnMode::EndsLine)),
+                limits.label.saturating_sub(1),
+            ),
             data: format!("q.{}.{choice}", self.nonce),
             style,
         };

@@ -62,13 +62,14 @@ struct Post {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceCall {
     pub key: PostKey,
-    pub kind: CallKind,
+    pub kind: ChatOperation,
     pub new: NewMessage,
     body: PostBody,
 }
 
+/// What the chat service is asked to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CallKind {
+pub enum ChatOperation {
     Send(Outgoing),
     Edit(MessageId, Outgoing),
     Ask(ButtonQuestion),
@@ -360,17 +361,17 @@ impl Timeline {
 
     fn call(&self, post: &Post) -> Option<ServiceCall> {
         let kind = match (&post.body, &post.message) {
-            (PostBody::File(file), None) => CallKind::Upload(file.clone()),
+            (PostBody::File(file), None) => ChatOperation::Upload(file.clone()),
             (PostBody::File(_), Some(_)) => return None,
-            (PostBody::Question { text, buttons }, None) => CallKind::Ask(ButtonQuestion {
+            (PostBody::Question { text, buttons }, None) => ChatOperation::Ask(ButtonQuestion {
                 text: Outgoing::plain(text),
                 buttons: buttons.clone(),
             }),
             (body, message) => {
                 let text = self.outgoing(body, post.plain);
                 match message {
-                    Some(message) => CallKind::Edit(message.clone(), text),
-                    None => CallKind::Send(text),
+                    Some(message) => ChatOperation::Edit(message.clone(), text),
+                    None => ChatOperation::Send(text),
                 }
             }
         };
@@ -409,8 +410,8 @@ impl Timeline {
         now: Instant,
     ) -> PostResult {
         // A message does not put off an edit that waits already: it would never come.
-        let is_edit = matches!(call.kind, CallKind::Edit(..));
-        let is_upload = matches!(call.kind, CallKind::Upload(_));
+        let is_edit = matches!(call.kind, ChatOperation::Edit(..));
+        let is_upload = matches!(call.kind, ChatOperation::Upload(_));
         let base = self.base_pace();
         if is_edit || self.pace.ending(base).is_none_or(|from| from <= now) {
             self.pace.since = Some(now);
@@ -467,7 +468,7 @@ impl Timeline {
             post.message = message.or(post.message.take());
             // A try before may have sent an earlier text: an edit brings it up to date.
             let is_text = matches!(call.body, PostBody::Markdown(_) | PostBody::Plain(_));
-            let is_found = call.new.tries > 0 && !matches!(call.kind, CallKind::Edit(..));
+            let is_found = call.new.tries > 0 && !matches!(call.kind, ChatOperation::Edit(..));
             post.shown = Some(call.body).filter(|_| !(is_text && is_found));
             post.new.tries = 0;
             (post.tries, post.failing) = (0, None);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use avocet_core::i18n::{LocalizedText, hooks as phrases};
 use avocet_core::protocol::Notice;
 use avocet_core::text::{cut_end, one_line};
-use avocet_safety::sanitize::{self, TextSource};
+use avocet_safety::sanitize::{self, CarriageReturnMode};
 
 use super::definition::{Hook, HookProgram};
 
@@ -163,7 +163,7 @@ fn read_output(hook: &Hook, stdout: &str) -> Result<HookReply, LocalizedText> {
 
 /// A text of a hook, made safe and bounded.
 fn text(raw: &str) -> String {
-    let cleaned = sanitize::clean(&cut_end(raw, MAX_TEXT), TextSource::Text);
+    let cleaned = sanitize::clean(&cut_end(raw, MAX_TEXT), CarriageReturnMode::EndsLine);
     cut_end(cleaned.trim(), MAX_TEXT)
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use avocet_core::text::{cut_end, one_line};
-use avocet_safety::sanitize::{self, TextSource};
+use avocet_safety::sanitize::{self, CarriageReturnMode};
 
 /// The most that is read of one message of a server.
 const MAX_READ: usize = 500;
@@ -80,7 +80,7 @@ pub(crate) fn clean_line(text: &str, limit: usize) -> String {
 }
 
 pub(crate) fn clean_text(text: &str, limit: usize) -> String {
-    cut_end(&sanitize::clean(&cut_end(text, limit), TextSource::Text), limit)
+    cut_end(&sanitize::clean(&cut_end(text, limit), CarriageReturnMode::EndsLine), limit)
 }
 
 /// Those of `now` that none of `before` is, each counted once, errors first.

@@ -142,9 +142,9 @@ impl OpenDocument {
         self.heard_at = Instant::now();
     }
 
-    /// What was not there before and was not reported yet, which it is from now on; and how much was
-    /// there before, if that is known.
-    pub fn take_new(&mut self) -> (Vec<CodeDiagnostic>, Option<usize>) {
+    /// The diagnostics that the change brought and that were not reported yet, which counts as done
+    /// now; and the number of those that were there before the change, if that is known.
+    pub fn take_unreported(&mut self) -> (Vec<CodeDiagnostic>, Option<usize>) {
         let found = self.found();
         let new = new_ones(&found, self.before.as_deref().unwrap_or_default());
         let old = self.before.as_ref().map(|_| found.len() - new.len());

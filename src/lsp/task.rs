@@ -325,7 +325,7 @@ impl LanguageTask {
                 match document.state {
                     ReportState::Unchanged => {}
                     state if settled.contains(path) => {
-                        let (new, old) = document.take_new();
+                        let (new, old) = document.take_unreported();
                         report.add(&shown, &new, old, state);
                     }
                     ReportState::Due => {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use avocet_core::text::{cut_end, one_line};
-use avocet_safety::sanitize::{self, TextSource};
+use avocet_safety::sanitize::{self, CarriageReturnMode};
 
 /// One line of at most `limit` bytes.
 pub(crate) fn line(text: &str, limit: usize) -> String {
@@ -13,7 +13,7 @@ pub(crate) fn line(text: &str, limit: usize) -> String {
 /// A text of at most `limit` bytes.
 pub(crate) fn paragraph(text: &str, limit: usize) -> String {
     // Cleaned text is longer at most where it shows what was hidden.
-    cut_end(&sanitize::clean(&cut_end(text, limit), TextSource::Text), limit)
+    cut_end(&sanitize::clean(&cut_end(text, limit), CarriageReturnMode::EndsLine), limit)
 }
 
 /// The text of a member, as one line; empty if there is none.
@@ -23,13 +23,13 @@ pub(crate) fn member(table: &Value, key: &str, limit: usize) -> String {
 
 /// The same value with each of its texts and names cleaned.
 pub(crate) fn table(table: &Map<String, Value>) -> Map<String, Value> {
-    let clean = |text: &str| sanitize::clean(text, TextSource::Text);
+    let clean = |text: &str| sanitize::clean(text, CarriageReturnMode::EndsLine);
     table.iter().map(|(name, member)| (clean(name), value(member))).collect()
 }
 
 fn value(of: &Value) -> Value {
     match of {
-        Value::String(text) => Value::String(sanitize::clean(text, TextSource::Text)),
+        Value::String(text) => Value::String(sanitize::clean(text, CarriageReturnMode::EndsLine)),
         Value::Array(values) => values.iter().map(value).collect(),
         Value::Object(members) => Value::Object(table(members)),
         Value::Null | Value::Bool(_) | Value::Number(_) => of.clone(),

@@ -305,7 +305,7 @@ async fn until_closed(client: RunningService<RoleClient, McpHandler>, close: Can
     let _ = done.await;
 }
 
-/// One request to a server, which may take several rounds.
+/// Sends requests to a server, each of which may take several rounds.
 pub(crate) struct Caller {
     peer: Peer<RoleClient>,
     inbound: mpsc::Sender<Inbound>,
@@ -405,7 +405,7 @@ impl Caller {
             };
             // A server that reads nothing must not hold up who waits.
             tokio::spawn(async move {
-                tokio::time::timeout(CANCEL_TIMEOUT, handle.cancel(Some(error_reason()))).await
+                tokio::time::timeout(CANCEL_TIMEOUT, handle.cancel(Some(cancel_reason()))).await
             });
             return Err(error);
         }
@@ -421,6 +421,7 @@ fn wrong_request(method: &str) -> McpError {
     McpError::NoProtocol { why: phrases::WRONG_REQUEST.with("method", method) }
 }
 
-fn error_reason() -> String {
+/// What a server is told when its answer is no longer awaited.
+fn cancel_reason() -> String {
     "no longer needed".to_owned()
 }

@@ -117,7 +117,7 @@ impl Grant {
             None => !question.is_in_workspace() && is_same_program(&self.rule, question),
         };
         let tool = matches!(question.work, StepAction::Tool { .. });
-        let known = |(id, has): (&str, &[Effect])| match required_effect(id) {
+        let known = |(id, has): (&str, &[Effect])| match declared_effect(id) {
             Some(effect) => effects.contains(&effect),
             None => {
                 reasons.iter().any(|reason| reason == id)
@@ -150,9 +150,9 @@ fn is_covered_by_user_rule(rule: &PolicyRule, question: GrantQuestion<'_>) -> bo
         return false;
     }
     let others: Vec<_> =
-        question.reasons().filter(|(id, _)| required_effect(id).is_none()).collect();
+        question.reasons().filter(|(id, _)| declared_effect(id).is_none()).collect();
     let needed = |(id, _)| {
-        let effect = required_effect(id);
+        let effect = declared_effect(id);
         effect.is_none_or(|effect| others.iter().any(|(_, has)| has.contains(&effect)))
     };
     question.reasons().all(needed)
@@ -181,7 +181,7 @@ fn is_sub_row(rest: &str) -> bool {
     rest.starts_with('.')
 }
 
-pub(super) fn required_effect(id: &str) -> Option<Effect> {
+pub(super) fn declared_effect(id: &str) -> Option<Effect> {
     REQUIRED.iter().find(|(required, _)| *required == id).map(|(_, effect)| *effect)
 }
 

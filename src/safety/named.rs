@@ -99,10 +99,10 @@ impl ProgramCall<'_> {
     }
 }
 
-/// Takes any operand for one that may be changed: what it is was judged already.
-struct AcceptAllScope;
+/// A scope without limits: every operand counts as inside, since paths were judged already.
+struct AnyOperandScope;
 
-impl OperandScope for AcceptAllScope {
+impl OperandScope for AnyOperandScope {
     fn is_inside(&self, _: &str) -> bool {
         true
     }
@@ -140,7 +140,7 @@ pub fn entries<'a>(
     let prints = is_named(PRINTS, name);
     let is_exact = || {
         let forms = [FILE_COMMANDS, EXACT_OUTSIDE].concat();
-        reach::is_command_covered(&forms, name, args, &AcceptAllScope)
+        reach::is_command_covered(&forms, name, args, &AnyOperandScope)
     };
     if !is_of_system
         || name.contains('/')

@@ -12,20 +12,20 @@ use avocet_core::text::{MARKS, StyleRuns, write_escape};
 /// Characters of an unfinished sequence that are kept to be shown if it never ends.
 const HELD: usize = 4096;
 
-/// The source of a text: it decides what a lone carriage return means.
+/// What a lone carriage return does in a text that is cleaned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TextSource {
-    /// A model, a file, a name: a carriage return ends a line.
+pub enum CarriageReturnMode {
+    /// It ends a line, as in texts of models, in files and in names.
     #[default]
-    Text,
-    /// A command: it goes back to the start of its line, and the last writing wins.
-    Command,
+    EndsLine,
+    /// It goes back to the start of its line, as in the output of a command: the last writing wins.
+    OverwritesLine,
 }
 
 /// Cleans a text that may come in pieces, cut anywhere between two characters.
 #[derive(Default)]
 pub struct Cleaner {
-    source: TextSource,
+    mode: CarriageReturnMode,
     sequence: EscapeSequence,
     pending_return: bool,
     /// A joiner that is kept only if the next character is an emoji.
@@ -40,13 +40,16 @@ pub struct Cleaner {
 }
 
 impl Cleaner {
-    pub fn new(source: TextSource) -> Cleaner {
-        Cleaner { source, ..Cleaner::default() }
+    pub fn new(mode: CarriageReturnMode) -> Cleaner {
+        Cleaner { mode, ..Cleaner::default() }
     }
 
     /// The same for the output of a command, noting the colours that it had.
     pub fn with_styles() -> Cleaner {
-        Cleaner { styles: Some(StyleRuns::default()), ..Cleaner::new(TextSource::Command) }
+        Cleaner {
+            styles: Some(StyleRuns::default()),
+            ..Cleaner::new(CarriageReturnMode::OverwritesLine)
+        }
     }
 
     /// The colours, by the place in what was written.
@@ -58,7 +61,7 @@ impl Cleaner {
         self.styles.as_ref()
     }
 
-    /// Appends the safe form of `chunk` to `out`. For [`TextSource::Command`] the last
+    /// Appends the safe form of `chunk` to `out`. For [`CarriageReturnMode::OverwritesLine`] the last
     /// line of `out` may be undone, so `out` must be what this cleaner wrote.
     pub fn push(&mut self, chunk: &str, out: &mut String) {
         out.reserve(chunk.len());
@@ -140,10 +143,10 @@ impl Cleaner {
 
     /// A carriage return that is not part of a line's end.
     fn apply_carriage_return(&mut self, next: Option<char>, out: &mut String) {
-        match self.source {
-            TextSource::Text => self.push_visible('\n', out),
-            TextSource::Command if next.is_none() => {}
-            TextSource::Command => {
+        match self.mode {
+            CarriageReturnMode::EndsLine => self.push_visible('\n', out),
+            CarriageReturnMode::OverwritesLine if next.is_none() => {}
+            CarriageReturnMode::OverwritesLine => {
                 let start = out.rfind('\n').map_or(0, |at| at + 1);
                 out.truncate(start);
                 if let Some(styles) = &mut self.styles {
@@ -182,8 +185,8 @@ impl Cleaner {
 }
 
 /// Cleans a whole text.
-pub fn clean(text: &str, source: TextSource) -> String {
-    let mut cleaner = Cleaner::new(source);
+pub fn clean(text: &str, mode: CarriageReturnMode) -> String {
+    let mut cleaner = Cleaner::new(mode);
     let mut out = String::new();
     cleaner.push(text, &mut out);
     cleaner.finish(&mut out);

@@ -56,9 +56,9 @@ pub struct FetchTask {
     pub allowed_hosts: Vec<String>,
 }
 
-/// A query to send.
+/// A web search to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueryTask {
+pub struct WebSearchTask {
     pub query: String,
     pub settings: SearchSettings,
     /// Where it is sent to, and what may be reached there.

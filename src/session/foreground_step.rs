@@ -20,7 +20,7 @@ use avocet_core::i18n::session as phrases;
 use avocet_core::protocol::{Ask, AskId, Decision, Event, Notice, Step, Tier};
 use avocet_safety::{Judgement, ToolTask, Workspace};
 use avocet_tools::checkpoint::{Checkpoint, WorkspaceChanges};
-use avocet_tools::{LimitAnswer, LimitReached, PipedOutput, RunControl};
+use avocet_tools::{LimitAnswer, PipedOutput, RunControl, TimeLimitReached};
 
 /// How a step leaves its turn.
 pub enum ForegroundEnd {
@@ -32,7 +32,7 @@ pub enum ForegroundEnd {
 /// What happens next with a running step.
 enum StepEvent {
     Progress(StepProgress),
-    AtLimit(LimitReached),
+    AtLimit(TimeLimitReached),
     ToBackground,
 }
 
@@ -53,7 +53,7 @@ impl ForegroundStep<'_> {
     /// Passes its output on as it arrives.
     pub async fn run(
         &mut self,
-        mut limits: UnboundedReceiver<LimitReached>,
+        mut limits: UnboundedReceiver<TimeLimitReached>,
         start: impl FnOnce(RunControl) -> BoxFuture<'static, PipedOutput>,
     ) -> ForegroundEnd {
         // Of its own, since the step may outlive the turn.
@@ -104,7 +104,7 @@ impl ForegroundStep<'_> {
     }
 
     /// Shows the question what becomes of a step whose time is up. The step runs on meanwhile.
-    async fn ask_about_limit(&mut self, reached: LimitReached) {
+    async fn ask_about_limit(&mut self, reached: TimeLimitReached) {
         let context = self.context;
         let question =
             LimitQuestion::question(&reached, self.step, &context.redactor, context.lang);

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until};
 use super::job::output_path;
 use avocet_core::i18n::session as phrases;
 use avocet_core::protocol::{Observation, Outcome, Requires, Risk, Step};
-use avocet_tools::{BackgroundControl, KeepOrder, LimitReached, PipedOutput};
+use avocet_tools::{BackgroundControl, KeepOrder, PipedOutput, TimeLimitReached};
 
 /// How long a step that is to run on is looked at first: one that fails at once is no job.
 pub const FIRST_LOOK: Duration = Duration::from_millis(1_500);
@@ -58,7 +58,7 @@ impl JobPlace {
         outputs: Option<&(PathBuf, String)>,
         step: &Step,
         use_of_it: BackgroundUse,
-    ) -> (JobPlace, UnboundedReceiver<LimitReached>) {
+    ) -> (JobPlace, UnboundedReceiver<TimeLimitReached>) {
         let (to, ports) = watch::channel(Vec::new());
         let file = outputs.map(|(folder, session)| output_path(folder, session, &step.id));
         let (at_limit, limits) = unbounded_channel();

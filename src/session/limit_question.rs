@@ -6,12 +6,12 @@ use tokio::sync::OwnedSemaphorePermit;
 use avocet_core::i18n::{Lang, Phrase, session as phrases};
 use avocet_core::protocol::{AskId, Decision, Question, Step, StepAction};
 use avocet_safety::redact::Redactor;
-use avocet_tools::{LimitAnswer, LimitReached};
+use avocet_tools::{LimitAnswer, TimeLimitReached};
 
 /// An open question about a step.
 pub struct LimitQuestion {
     pub ask: AskId,
-    reached: LimitReached,
+    reached: TimeLimitReached,
     /// No other question is asked meanwhile.
     _asking: Option<OwnedSemaphorePermit>,
 }
@@ -33,7 +33,7 @@ const CHOICES: [(LimitChoice, Phrase); 3] = [
 impl LimitQuestion {
     pub fn new(
         ask: AskId,
-        reached: LimitReached,
+        reached: TimeLimitReached,
         asking: Option<OwnedSemaphorePermit>,
     ) -> LimitQuestion {
         LimitQuestion { ask, reached, _asking: asking }
@@ -42,7 +42,7 @@ impl LimitQuestion {
     /// Where no user is there, a step of the model runs on, so that the model can read it and go on
     /// with other work. A line of the user's own has no one to read it later.
     pub fn question(
-        reached: &LimitReached,
+        reached: &TimeLimitReached,
         step: &Step,
         redactor: &Redactor,
         lang: Lang,

@@ -17,7 +17,7 @@ use avocet_core::protocol::{Event, ExportFormat, ModelOffer, Notice, NoticeLevel
 use avocet_core::text;
 use avocet_model::ModelError;
 use avocet_safety::Machine;
-use avocet_safety::sanitize::{self, TextSource};
+use avocet_safety::sanitize::{self, CarriageReturnMode};
 use avocet_safety::tools::{PluginEntry, PluginRegistry};
 
 /// The models of a server; after them, what a search found elsewhere.
@@ -182,7 +182,9 @@ async fn write_export(session: &mut Session, format: ExportFormat, path: Option<
     let text = session.security.redactor.mask(&text).into_owned();
     let text = match format {
         ExportFormat::Json => text,
-        ExportFormat::Md | ExportFormat::Html => sanitize::clean(&text, TextSource::Text),
+        ExportFormat::Md | ExportFormat::Html => {
+            sanitize::clean(&text, CarriageReturnMode::EndsLine)
+        }
     };
     let shown = path.display().to_string();
     match create(&path, &text).await {

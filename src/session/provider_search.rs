@@ -12,8 +12,8 @@ use avocet_core::i18n::{Localize, LocalizedText, side, tools};
 use avocet_core::protocol::{Event, Message, Observation, Outcome};
 use avocet_core::text::{cut_middle, one_line};
 use avocet_model::{Chunk, ModelReply, Request};
-use avocet_safety::sanitize::{TextSource, clean};
-use avocet_safety::web::{QueryTask, host_label};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
+use avocet_safety::web::{WebSearchTask, host_label};
 use avocet_safety::{ClearedStep, ToolTask};
 
 /// The longest answer, in bytes, and the most sources that are named.
@@ -44,7 +44,7 @@ pub(super) async fn run(scope: &mut TurnScope, step: ClearedStep) -> Observation
     observation
 }
 
-async fn results_of(scope: &mut TurnScope, task: &QueryTask) -> Result<String, LocalizedText> {
+async fn results_of(scope: &mut TurnScope, task: &WebSearchTask) -> Result<String, LocalizedText> {
     if let Some(why) = scope.limit_reached() {
         return Err(why);
     }
@@ -59,7 +59,7 @@ async fn results_of(scope: &mut TurnScope, task: &QueryTask) -> Result<String, L
     while let Some(chunk) = stream.next().await {
         match chunk.map_err(|error| error.localized())? {
             Chunk::Source(page) => {
-                let page = one_line(&clean(&page, TextSource::Text));
+                let page = one_line(&clean(&page, CarriageReturnMode::EndsLine));
                 if sources.len() < MAX_SOURCES && !sources.contains(&page) {
                     sources.push(page);
                 }
@@ -68,7 +68,8 @@ async fn results_of(scope: &mut TurnScope, task: &QueryTask) -> Result<String, L
         }
     }
     scope.account.add_extra(reply.usage, &scope.shared.spending);
-    let text = cut_middle(clean(reply.text().trim(), TextSource::Text).trim(), MAX_LENGTH);
+    let text =
+        cut_middle(clean(reply.text().trim(), CarriageReturnMode::EndsLine).trim(), MAX_LENGTH);
     if text.is_empty() {
         return Err(side::NO_ANSWER.into());
     }

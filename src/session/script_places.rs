@@ -30,7 +30,7 @@ const PARTS: [&str; 3] = ["type", "char", "lib"];
 /// The maximum size of a script or module, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// The script folders; true: those of the project as well.
+/// Finds the script folders and what scripts may use; true: with the folders of the project.
 pub type FindScripts = Arc<dyn Fn(bool) -> ScriptPlaces + Send + Sync>;
 
 /// The script folders, and the trusted ones among them, with links resolved; and what the scripts

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use avocet_core::protocol::SessionInfo;
 use avocet_core::text::{cut, one_line};
-use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
 
 /// Gives the JSON to the program; `None`: it failed, or took too long.
 pub type RunStatusCommand = Arc<dyn Fn(String) -> BoxFuture<'static, Option<String>> + Send + Sync>;
@@ -39,7 +39,7 @@ impl StatusLine {
             while latest.changed().await.is_ok() {
                 let json = latest.borrow_and_update().clone();
                 let line = run(json).await.unwrap_or_default();
-                let line = one_line(&clean(&line, TextSource::Text));
+                let line = one_line(&clean(&line, CarriageReturnMode::EndsLine));
                 let line = cut(&line, LENGTH).to_owned();
                 if !show(line) {
                     return;

@@ -6,7 +6,7 @@ use avocet_core::protocol::{
 };
 use avocet_core::text;
 use avocet_safety::redact::Redactor;
-use avocet_safety::sanitize::{self, TextSource};
+use avocet_safety::sanitize::{self, CarriageReturnMode};
 
 /// The maximum searchable size of one event, in bytes.
 const SEARCHED: usize = 64 * 1024;
@@ -177,7 +177,7 @@ pub fn searchable_text(event: &Event) -> String {
         Event::StepFinished(observation) => step_text(observation),
         _ => String::new(),
     };
-    head(&sanitize::clean(text.trim(), TextSource::Text), SEARCHED).to_owned()
+    head(&sanitize::clean(text.trim(), CarriageReturnMode::EndsLine), SEARCHED).to_owned()
 }
 
 fn step_text(observation: &Observation) -> String {
@@ -205,7 +205,7 @@ pub fn title_of(text: &str, origin: TurnOrigin) -> String {
 
 /// The first line that is not blank, safe to show, with a maximum number of characters.
 pub fn first_line(foreign: &str, most: usize) -> String {
-    let safe = sanitize::clean(head(foreign, SEARCHED), TextSource::Text);
+    let safe = sanitize::clean(head(foreign, SEARCHED), CarriageReturnMode::EndsLine);
     let line = safe.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     text::cut(&text::one_line(line), most)
 }

@@ -51,10 +51,10 @@ impl Deref for Store {
     }
 }
 
-/// Whether a session may take its time.
+/// How urgent an attempt to write is: what it may wait for another program follows from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hurry {
-    No,
+pub(super) enum WriteUrgency {
+    Normal,
     /// Its last try failed.
     AfterFailure,
     /// It ends.
@@ -188,11 +188,11 @@ impl OpenDatabase {
 
     /// How long a session may wait for another program. If another session has just waited in
     /// vain, this one only looks, unless it is its last try.
-    pub fn patience(&self, id: &str, hurry: Hurry) -> Duration {
-        let (most, quiet) = match hurry {
-            Hurry::No => (WAIT_TIMEOUT, AGAIN),
-            Hurry::AfterFailure => (SHORT_WAIT, SHORT_WAIT),
-            Hurry::Last => return SHORT_WAIT,
+    pub fn patience(&self, id: &str, urgency: WriteUrgency) -> Duration {
+        let (most, quiet) = match urgency {
+            WriteUrgency::Normal => (WAIT_TIMEOUT, AGAIN),
+            WriteUrgency::AfterFailure => (SHORT_WAIT, SHORT_WAIT),
+            WriteUrgency::Last => return SHORT_WAIT,
         };
         match &self.failed {
             Some((at, other)) if other != id && at.elapsed() < quiet => Duration::ZERO,

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::busy::set_patience;
 use super::event_row::RowKind;
 use super::read::{SessionChoices, SessionRecord};
-use super::shared::{Hurry, OpenDatabase, SharedDatabase};
+use super::shared::{OpenDatabase, SharedDatabase, WriteUrgency};
 use super::write::{PendingParts, SessionHeader, now};
 use super::{Database, EventPage, Lock, Remembered, SavingError, Store, StoreError};
 use avocet_core::i18n::{Localize, LocalizedText, store as phrases};
@@ -285,12 +285,12 @@ impl SessionWriter {
     ) -> Result<T, StoreError> {
         let file = self.file.clone();
         let mut file = file.lock();
-        let hurry = match self.last_try {
-            _ if self.closing.is_cancelled() => Hurry::Last,
-            LastTry::Worked => Hurry::No,
-            LastTry::Failed | LastTry::OnlyLooked => Hurry::AfterFailure,
+        let urgency = match self.last_try {
+            _ if self.closing.is_cancelled() => WriteUrgency::Last,
+            LastTry::Worked => WriteUrgency::Normal,
+            LastTry::Failed | LastTry::OnlyLooked => WriteUrgency::AfterFailure,
         };
-        let patience = file.patience(&self.header.id, hurry);
+        let patience = file.patience(&self.header.id, urgency);
         let done = self.work_in(&mut file, patience, work);
         if done.as_ref().is_err_and(StoreError::is_busy) {
             file.was_busy(&self.header.id, patience);

@@ -391,10 +391,10 @@ fn add_new_files(new: StampedFiles, started: SystemTime, candidates: &mut Vec<Ca
         let source = old.map(|old| old.path.clone());
         let is_covered = match old {
             Some(old) => old.is_kept(),
-            None if stamp.is_new(started) => true,
+            None if stamp.is_created_since(started) => true,
             None => {
                 // It may only have been ignored before.
-                foreign += usize::from(stamp.is_touched(started) && !ignores_changed);
+                foreign += usize::from(stamp.is_touched_since(started) && !ignores_changed);
                 false
             }
         };

@@ -141,7 +141,7 @@ pub struct BackgroundControl {
     /// Told of the ports that the step listens on.
     pub ports: Option<watch::Sender<Vec<u16>>>,
     /// Asked what becomes of a step that is at work when its time is up; `None`: it is stopped.
-    pub at_limit: Option<UnboundedSender<LimitReached>>,
+    pub at_limit: Option<UnboundedSender<TimeLimitReached>>,
     /// Orders to keep a step in the background beyond the session.
     pub keep: Option<KeepOrders>,
 }
@@ -166,9 +166,9 @@ pub struct KeepOrder {
     pub reply: oneshot::Sender<Result<exec::KeptJob, String>>,
 }
 
-/// A step is at work, and its time is up.
+/// The time limit of a running step is up. The receiver asks the user and sends the answer.
 #[derive(Debug)]
-pub struct LimitReached {
+pub struct TimeLimitReached {
     pub seconds: u64,
     pub answer: oneshot::Sender<LimitAnswer>,
 }
@@ -419,7 +419,7 @@ impl Toolbox {
     pub fn find(&self, action: &StepAction) -> Option<&Arc<dyn Tool>> {
         let name = match action {
             StepAction::Shell { .. } => "exec",
-            // Undoing a change is a change; only the user asks for it.
+            // There is no tool of that name, since only the user asks for an undo: it writes a file.
             StepAction::Tool { name, .. } if name == "file.restore" => "file.write",
             StepAction::Tool { name, .. } if name.starts_with(MCP_PREFIX) => MCP_CALL_TOOL,
             other => other.tool(),

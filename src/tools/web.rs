@@ -19,7 +19,7 @@ use avocet_core::i18n::{Lang, LocalizedText, tools, web as phrases};
 use avocet_core::protocol::{Observation, Outcome};
 use avocet_model::net::{self, HttpError, HttpResponse};
 use avocet_safety::web::{
-    FETCH, FetchTask, QueryTask, SEARCH, WebSettings, host_label, private_error,
+    FETCH, FetchTask, SEARCH, WebSearchTask, WebSettings, host_label, private_error,
 };
 use avocet_safety::{ClearedStep, ToolTask};
 
@@ -154,7 +154,7 @@ impl WebTool {
         reading.await.unwrap_or_else(|error| Err(broke(error)))
     }
 
-    async fn results(&self, task: &QueryTask) -> Result<WebPage, LocalizedText> {
+    async fn results(&self, task: &WebSearchTask) -> Result<WebPage, LocalizedText> {
         let SearchRequest { url, headers, body } = search::request(task);
         let addresses = self.addresses(&url, &task.page).await?;
         let response = net::send_once(&url, &addresses, &headers, body.as_ref(), MAX_BYTES).await;

@@ -55,7 +55,7 @@ pub struct AutoSaver {
     /// Before this time the draft is not written again for a frame.
     next_write_at: Millis,
     /// Lines that were sent, until the session has them.
-    sent_lines: Vec<QueuedMessage>,
+    unacknowledged_lines: Vec<QueuedMessage>,
     secrets: Arc<Redactor>,
 }
 
@@ -92,19 +92,19 @@ impl AutoSaver {
             unsynced_typing: None,
             has_new_input: false,
             next_write_at: 0,
-            sent_lines: Vec::new(),
+            unacknowledged_lines: Vec::new(),
             secrets,
         }
     }
 
     /// A line was sent. What the session gets of it stays in the draft until the session has it.
     pub fn save_line(&mut self, line: String, submit: Option<SubmitId>) {
-        self.sent_lines.extend(submit.map(|id| QueuedMessage { id, text: line.clone() }));
+        self.unacknowledged_lines.extend(submit.map(|id| QueuedMessage { id, text: line.clone() }));
         let SavedDraft { queue, later, .. } = self.last_draft.clone();
         self.save_unsynced(SavedDraft {
             queue,
             later,
-            ..self.with_sent_lines(SavedDraft::default())
+            ..self.with_unacknowledged_lines(SavedDraft::default())
         });
         let _ = self.jobs.send(SaveJob::Line(line));
     }
@@ -134,7 +134,7 @@ impl AutoSaver {
 
     /// True when one of the sent lines is in the session now.
     fn remove_received(&mut self, event: &Event) -> bool {
-        let before = self.sent_lines.len();
+        let before = self.unacknowledged_lines.len();
         let is_received = |id: SubmitId| match event {
             Event::TurnStarted { submit, .. } | Event::Steered { submit, .. } => {
                 *submit == Some(id)
@@ -143,8 +143,8 @@ impl AutoSaver {
             Event::Queued { messages } => messages.iter().any(|message| message.id == id),
             _ => false,
         };
-        self.sent_lines.retain(|line| !is_received(line.id));
-        self.sent_lines.len() < before
+        self.unacknowledged_lines.retain(|line| !is_received(line.id));
+        self.unacknowledged_lines.len() < before
     }
 
     /// Gives the thread what is due: the queue at once, the input after a pause.
@@ -157,9 +157,10 @@ impl AutoSaver {
         }
         // The queue has them.
         let steered = state.queue.steered();
-        self.sent_lines.retain(|line| !steered.iter().any(|message| message.id == line.id));
+        self.unacknowledged_lines
+            .retain(|line| !steered.iter().any(|message| message.id == line.id));
         self.unsynced_typing = None;
-        let draft = self.with_sent_lines(state.draft());
+        let draft = self.with_unacknowledged_lines(state.draft());
         if std::mem::take(&mut self.has_new_input) {
             self.save_unsynced(draft.clone());
         }
@@ -174,7 +175,7 @@ impl AutoSaver {
     pub fn start_saving_frame(&mut self, state: &State, at: Millis) {
         if self.has_new_input && self.next_write_at <= at {
             self.has_new_input = false;
-            let draft = self.with_sent_lines(state.draft());
+            let draft = self.with_unacknowledged_lines(state.draft());
             let pasted: usize = draft.pastes.iter().map(|paste| paste.text.len()).sum();
             let size = draft.shown.len() + pasted;
             self.next_write_at = at + Millis::try_from(size / BYTES).unwrap_or(Millis::MAX);
@@ -202,11 +203,11 @@ impl AutoSaver {
         }
     }
 
-    /// The draft to offer after a kill. Text that is still being written stays as it is typed;
-    /// secrets in what was sent are masked.
-    fn with_sent_lines(&self, draft: SavedDraft) -> SavedDraft {
+    /// The draft to offer after a kill, below the sent lines that the session does not have yet.
+    /// Text that is still being written stays as it is typed; secrets in what was sent are masked.
+    fn with_unacknowledged_lines(&self, draft: SavedDraft) -> SavedDraft {
         let input = (!draft.shown.trim().is_empty()).then(|| draft.shown.as_str().into());
-        let sent = self.sent_lines.iter().map(|line| self.secrets.mask(&line.text));
+        let sent = self.unacknowledged_lines.iter().map(|line| self.secrets.mask(&line.text));
         let lines: Vec<Cow<'_, str>> = sent.chain(input).collect();
         SavedDraft { shown: lines.join("\n"), ..draft }
     }
@@ -352,7 +353,7 @@ mod tests {
             if let Some(event) = &event {
                 saver.remove_received(event);
             }
-            let draft = saver.with_sent_lines(SavedDraft::default());
+            let draft = saver.with_unacknowledged_lines(SavedDraft::default());
             saver.close(draft).await;
             assert_eq!(draft::read(&kept), SavedDraft::from_text(left), "{submit:?} {event:?}");
         }

@@ -8,7 +8,7 @@ use super::connect::{ConnectRequest, ConnectResult};
 use super::files::FileMatches;
 use super::folders::FolderListing;
 use super::notify::NotifyMethod;
-use super::picture::PictureInput;
+use super::picture::PictureEvent;
 use super::symbols::LineStyle;
 use super::theme::Background;
 use super::time::Millis;
@@ -45,7 +45,7 @@ pub enum ScreenInput {
     Background(Background),
     /// It reported how wide it draws solid lines.
     Lines(LineStyle),
-    Picture(PictureInput),
+    Picture(PictureEvent),
     Session(Box<protocol::Event>),
     /// Files whose names match the query.
     FileMatches(FileMatches),

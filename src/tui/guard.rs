@@ -59,9 +59,9 @@ pub enum KeyKind {
     Other,
 }
 
-/// What happens to a key.
+/// What happens to a key that is pressed while a question waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Route {
+pub enum KeyRoute {
     To(KeyTarget),
     /// The focus moved; the key did nothing else.
     FocusMoved,
@@ -279,7 +279,7 @@ impl QuestionGuard {
     }
 
     /// Routes a key, and updates the focus.
-    pub fn route_key(&mut self, kind: KeyKind, now: Millis, draft: bool) -> Route {
+    pub fn route_key(&mut self, kind: KeyKind, now: Millis, draft: bool) -> KeyRoute {
         let target = self.target(now, draft);
         let ready = self.is_ready(now);
 
@@ -287,22 +287,22 @@ impl QuestionGuard {
         match (target, kind) {
             (KeyTarget::Question, KeyKind::Tab | KeyKind::Esc) if draft => {
                 (self.is_answering, self.has_moved_focus) = (false, false);
-                Route::FocusMoved
+                KeyRoute::FocusMoved
             }
             (KeyTarget::Question, _) => {
                 self.is_answering = true;
-                Route::To(KeyTarget::Question)
+                KeyRoute::To(KeyTarget::Question)
             }
-            (KeyTarget::Draft, KeyKind::Choice) => Route::Held,
+            (KeyTarget::Draft, KeyKind::Choice) => KeyRoute::Held,
             (KeyTarget::Draft, KeyKind::Tab | KeyKind::Edge) => {
                 (self.is_answering, self.has_moved_focus) = (ready, true);
-                Route::FocusMoved
+                KeyRoute::FocusMoved
             }
             (KeyTarget::Draft, KeyKind::Text) => {
                 self.record_typing(now);
-                Route::To(KeyTarget::Draft)
+                KeyRoute::To(KeyTarget::Draft)
             }
-            (KeyTarget::Draft, KeyKind::Esc | KeyKind::Other) => Route::To(KeyTarget::Draft),
+            (KeyTarget::Draft, KeyKind::Esc | KeyKind::Other) => KeyRoute::To(KeyTarget::Draft),
         }
     }
 
@@ -344,7 +344,7 @@ mod tests {
                     guard.restart(now);
                 }
                 now += gap;
-                prop_assert_ne!(guard.route_key(kind, now, draft), Route::To(KeyTarget::Question));
+                prop_assert_ne!(guard.route_key(kind, now, draft), KeyRoute::To(KeyTarget::Question));
                 if busy {
                     guard.record_typing(now);
                 }
@@ -360,7 +360,7 @@ mod tests {
             guard.record_typing(now);
             for gap in keys {
                 now += gap;
-                prop_assert_eq!(guard.route_key(KeyKind::Text, now, true), Route::To(KeyTarget::Draft));
+                prop_assert_eq!(guard.route_key(KeyKind::Text, now, true), KeyRoute::To(KeyTarget::Draft));
             }
         }
     }
@@ -369,7 +369,7 @@ mod tests {
     fn a_key_restarts_the_quiet_time() {
         let mut guard = QuestionGuard::default();
         guard.restart(1_000);
-        assert_eq!(guard.route_key(KeyKind::Other, 1_699, false), Route::To(KeyTarget::Draft));
+        assert_eq!(guard.route_key(KeyKind::Other, 1_699, false), KeyRoute::To(KeyTarget::Draft));
         assert_eq!(guard.target(2_398, false), KeyTarget::Draft);
         assert_eq!(guard.target(2_399, false), KeyTarget::Question);
     }
@@ -410,10 +410,13 @@ mod tests {
         let mut guard = QuestionGuard::default();
         guard.restart(0);
         for now in [700, 701, 701, 750] {
-            assert_eq!(guard.route_key(KeyKind::Other, now, false), Route::To(KeyTarget::Question));
+            assert_eq!(
+                guard.route_key(KeyKind::Other, now, false),
+                KeyRoute::To(KeyTarget::Question)
+            );
         }
         guard.restart(800);
-        assert_eq!(guard.route_key(KeyKind::Other, 1_449, false), Route::To(KeyTarget::Draft));
+        assert_eq!(guard.route_key(KeyKind::Other, 1_449, false), KeyRoute::To(KeyTarget::Draft));
     }
 
     #[test]
@@ -421,11 +424,11 @@ mod tests {
         let mut guard = QuestionGuard::default();
         guard.restart(0);
         assert_eq!(guard.focus_notice(5_000, true), FocusNotice::Draft);
-        assert_eq!(guard.route_key(KeyKind::Tab, 5_000, true), Route::FocusMoved);
+        assert_eq!(guard.route_key(KeyKind::Tab, 5_000, true), KeyRoute::FocusMoved);
         assert_eq!(guard.focus_notice(5_001, true), FocusNotice::QuestionWithDraft);
-        assert_eq!(guard.route_key(KeyKind::Text, 5_100, true), Route::To(KeyTarget::Question));
-        assert_eq!(guard.route_key(KeyKind::Esc, 5_200, true), Route::FocusMoved);
-        assert_eq!(guard.route_key(KeyKind::Text, 9_000, true), Route::To(KeyTarget::Draft));
+        assert_eq!(guard.route_key(KeyKind::Text, 5_100, true), KeyRoute::To(KeyTarget::Question));
+        assert_eq!(guard.route_key(KeyKind::Esc, 5_200, true), KeyRoute::FocusMoved);
+        assert_eq!(guard.route_key(KeyKind::Text, 9_000, true), KeyRoute::To(KeyTarget::Draft));
     }
 
     #[test]
@@ -433,13 +436,13 @@ mod tests {
         let mut guard = QuestionGuard::default();
         guard.restart(0);
         guard.route_key(KeyKind::Text, 100, false);
-        assert_eq!(guard.route_key(KeyKind::Tab, 200, true), Route::FocusMoved);
+        assert_eq!(guard.route_key(KeyKind::Tab, 200, true), KeyRoute::FocusMoved);
         assert_eq!(guard.focus_notice(899, true), FocusNotice::Waiting);
         assert_eq!(guard.focus_notice(900, true), FocusNotice::QuestionWithDraft);
-        assert_eq!(guard.route_key(KeyKind::Text, 899, true), Route::To(KeyTarget::Draft));
+        assert_eq!(guard.route_key(KeyKind::Text, 899, true), KeyRoute::To(KeyTarget::Draft));
         assert_eq!(
             guard.route_key(KeyKind::Text, 9_000, true),
-            Route::To(KeyTarget::Draft),
+            KeyRoute::To(KeyTarget::Draft),
             "it moved back"
         );
     }

@@ -26,7 +26,7 @@ use super::hangup::HangUp;
 use super::highlight_worker::HighlightWorker;
 use super::input::TerminalInput;
 use super::keyboard::InputReader;
-use super::picture::{PictureInput, PictureWorker};
+use super::picture::{PictureEvent, PictureWorker};
 use super::state::{ScreenConfig, ScreenFiles, State};
 use super::terminal::{Screen, cell_size};
 use super::time::Millis;
@@ -179,7 +179,7 @@ enum Wakeup {
     Highlighted(Option<HighlightedCode>),
     Copied(CopyResult),
     ImagePasted(PastedResult),
-    Picture(PictureInput),
+    Picture(PictureEvent),
     Connect(Box<ConnectResult>),
     /// Files whose names match the query.
     FileMatches(Option<FileMatches>),
@@ -269,7 +269,7 @@ impl Driver {
             Wakeup::Key(Some(Ok(TerminalInput::Event(key)))) => self.key(key),
             Wakeup::Key(Some(Ok(TerminalInput::Background(it)))) => self.handle_input(it.into()),
             Wakeup::Key(Some(Ok(TerminalInput::Graphics(reply)))) => {
-                self.handle_wakeup(Wakeup::Picture(PictureInput::Reply(reply, cell_size())))
+                self.handle_wakeup(Wakeup::Picture(PictureEvent::Reply(reply, cell_size())))
             }
             Wakeup::Key(Some(Ok(TerminalInput::Lines(lines)))) => {
                 self.screen.set_lines(lines);

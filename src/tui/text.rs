@@ -9,7 +9,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
 
 mod wrap;
 
@@ -28,7 +28,7 @@ pub fn line(text: &str, style: Style) -> Line<'static> {
 
 /// The text without hidden characters and cursor movements; line breaks and tabs are kept.
 pub fn sanitize(text: &str) -> String {
-    clean(text, TextSource::Text)
+    clean(text, CarriageReturnMode::EndsLine)
 }
 
 /// The text on one line: line breaks become `\n`, tabs spaces.

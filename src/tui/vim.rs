@@ -255,7 +255,9 @@ impl Vim {
                 self.operate(operator, motion, times, grid, at)
             }
             Command::Operate(operator, target) => match self.target_cell(target, times, grid, at) {
-                Some(to) if to > at => self.apply_to_chars(operator, grid, at, grid.cell_after(to)),
+                Some(to) if to > at => {
+                    self.apply_to_chars(operator, grid, at, grid.next_in_line(to))
+                }
                 Some(to) => self.apply_to_chars(operator, grid, to, at),
                 None => Vec::new(),
             },
@@ -297,7 +299,7 @@ impl Vim {
         match self.mode {
             VimMode::Visual(anchor) => {
                 let anchor = grid.cell_at(anchor);
-                Some((anchor.min(at), grid.cell_after(anchor.max(at))))
+                Some((anchor.min(at), grid.next_in_line(anchor.max(at))))
             }
             VimMode::VisualLines((row, _)) => Some(((row.min(at.0), 0), grid.end(row.max(at.0)))),
             VimMode::Insert | VimMode::Normal => None,
@@ -398,7 +400,7 @@ impl Vim {
                 self.apply_to_lines(operator, grid, at.0.min(to.0), at.0.max(to.0))
             }
             Motion::WordEnd | Motion::LongWordEnd => {
-                self.apply_to_chars(operator, grid, at, grid.cell_after(to))
+                self.apply_to_chars(operator, grid, at, grid.next_in_line(to))
             }
             // The last word of a line ends with the line.
             Motion::Word | Motion::LongWord if to.0 > at.0 => {

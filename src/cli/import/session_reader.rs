@@ -11,7 +11,7 @@ use avocet_core::protocol::{
     TurnOutcome, Usage,
 };
 use avocet_core::text;
-use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
 
 /// Longest text of a message, and of what a step printed, in bytes.
 pub(super) const MAX_TEXT: usize = 256 * 1024;
@@ -130,7 +130,7 @@ impl SessionReader {
 
     /// A text of the other client, made harmless and cut.
     fn text(&mut self, text: &str, cap: usize) -> String {
-        let text = clean(text, TextSource::Text);
+        let text = clean(text, CarriageReturnMode::EndsLine);
         if text.len() <= cap {
             return text;
         }

@@ -87,9 +87,9 @@ fn is_key_line(line: &str) -> bool {
         && !line.starts_with('-')
 }
 
-/// The start of a file as text, and whether that is all of it. A character cut by the limit is
-/// dropped.
-pub fn head(path: &Path) -> Result<(String, bool), ConfigError> {
+/// The first 64 KiB of a file as text, and true if the file has no more. A character cut by the
+/// limit is dropped.
+pub fn read_prefix(path: &Path) -> Result<(String, bool), ConfigError> {
     let unreadable = |error: std::io::Error| ConfigError::unreadable(&error);
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
         return Err(ConfigError::NotAFile);
@@ -156,10 +156,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("SKILL.md");
         fs::write(&path, format!("x{}", "中".repeat(40_000))).unwrap();
-        let (text, whole) = head(&path).unwrap();
+        let (text, whole) = read_prefix(&path).unwrap();
         assert!(!whole && text.ends_with('中'));
         fs::write(&path, b"a\xffb").unwrap();
-        assert_eq!(head(&path), Err(ConfigError::NotText));
-        assert_eq!(head(folder.path()), Err(ConfigError::NotAFile));
+        assert_eq!(read_prefix(&path), Err(ConfigError::NotText));
+        assert_eq!(read_prefix(folder.path()), Err(ConfigError::NotAFile));
     }
 }

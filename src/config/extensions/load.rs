@@ -360,7 +360,10 @@ const ABOUT: usize = 200;
 
 /// Text of a file as one displayable line.
 fn display_line(foreign: &str) -> String {
-    text::cut(&text::one_line(&sanitize::clean(foreign, sanitize::TextSource::Text)), ABOUT)
+    text::cut(
+        &text::one_line(&sanitize::clean(foreign, sanitize::CarriageReturnMode::EndsLine)),
+        ABOUT,
+    )
 }
 
 /// The arguments as they may be shown.

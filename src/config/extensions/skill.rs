@@ -79,7 +79,8 @@ pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<LocalizedText>), Lo
     if let Some(other) = misspelt(file) {
         return Err(rename_message(&other));
     }
-    let (text, whole) = front_matter::head(file).map_err(|fault| toml_message(file, fault))?;
+    let (text, whole) =
+        front_matter::read_prefix(file).map_err(|fault| toml_message(file, fault))?;
     parse(file, owner, &text, whole)
 }
 

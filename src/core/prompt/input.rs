@@ -128,7 +128,7 @@ pub fn parse_with_pastes(typed: &str, pasted: &[String]) -> Intent {
     }
     command(line, pasted)
         .or_else(|| shell(line))
-        .unwrap_or_else(|| Intent::Message { parts: message(line, pasted) })
+        .unwrap_or_else(|| Intent::Message { parts: message_parts(line, pasted) })
 }
 
 /// The text of a message, with the mentions and the shell lines as they were typed.
@@ -226,8 +226,8 @@ fn shell(line: &str) -> Option<Intent> {
     (!rest.is_empty()).then(|| Intent::Shell { line: rest.to_owned(), keep })
 }
 
-/// The text of a message, separated from the files it mentions.
-fn message(line: &str, pasted: &[String]) -> Vec<PromptPart> {
+/// Splits a message into text, mentions of files and shell lines. What was `pasted` is text only.
+fn message_parts(line: &str, pasted: &[String]) -> Vec<PromptPart> {
     let line = line.strip_prefix('\\').filter(|rest| rest.starts_with(['/', '!'])).unwrap_or(line);
     let mut parts = Vec::new();
     let mut done = 0;

@@ -92,7 +92,8 @@ impl Provider {
         let by_host = || SIGNS.iter().find(by_host).filter(|_| !plain);
         let sign = SIGNS.iter().find(ends).or_else(by_host);
         match sign.map(|sign| sign.provider) {
-            // It offers chat completions below its host under its own key and names.
+            // The path means chat completions. Azure and OpenRouter offer them too, with their own
+            // key and names: at such a host, the provider is the one of the host.
             Some(Provider::OpenAi) => {
                 let own = by_host().map(|sign| sign.provider);
                 own.filter(|own| own.format() == Provider::OpenAi).unwrap_or_default()

@@ -227,7 +227,8 @@ impl ChatConversation {
         true
     }
 
-    /// Sends what begins a turn or is for one, in the mode of who sent it.
+    /// Sends an operation that begins a turn or belongs to one. Before one of a speaker who is no
+    /// admin, a mode in which steps run without a question goes back to asking.
     fn submit(&mut self, id: SubmitId, op: Op, speaker_is_admin: bool) -> Vec<ChatEffect> {
         let asks = self.context.ask_again(speaker_is_admin);
         if asks.is_some() {

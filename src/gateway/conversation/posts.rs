@@ -17,7 +17,7 @@ use avocet_core::protocol::{Event, Notice, NoticeLevel, TurnOutcome};
 use avocet_core::text::{cut, one_line};
 use avocet_present::commands::PageRow;
 use avocet_present::page;
-use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
 
 /// A page of more messages is sent as a file.
 const MAX_PAGE_PARTS: usize = 10;
@@ -125,7 +125,7 @@ impl ChatPosts {
     /// A sentence of the program.
     pub fn say(&mut self, say: impl Into<LocalizedText>) {
         let lang = self.lang();
-        let text = clean(&say.into().text(lang), TextSource::Text);
+        let text = clean(&say.into().text(lang), CarriageReturnMode::EndsLine);
         let answering = self.timeline.answering.clone();
         if answering.is_none() {
             self.timeline.answering.clone_from(&self.running);
@@ -188,12 +188,12 @@ impl ChatPosts {
         // That it is one of the terminal is what it says.
         let is_said = notice.say.phrase() == OUT_OF_REACH;
         let text = if is_said { text } else { terminal_names(&text, lang) };
-        self.markdown(&clean(&text, TextSource::Text));
+        self.markdown(&clean(&text, CarriageReturnMode::EndsLine));
     }
 
     pub fn page(&mut self, localized_text: &LocalizedText, rows: &[PageRow]) {
         let lang = self.lang();
-        let shown = |text: &str| clean(&terminal_names(text, lang), TextSource::Text);
+        let shown = |text: &str| clean(&terminal_names(text, lang), CarriageReturnMode::EndsLine);
         let text = shown(&page::markdown(localized_text, rows, lang));
         let parts = split::split(&text, self.timeline.limits());
         if parts.len() > MAX_PAGE_PARTS {

@@ -22,7 +22,7 @@ use avocet_core::protocol::{
 };
 use avocet_core::text::{cut, one_line, size};
 use avocet_present::subagents::SubagentProgress;
-use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
 
 /// Lines of output of a step that the user asked for.
 const MAX_OUTPUT_LINES: usize = 60;
@@ -140,13 +140,13 @@ impl ReplyView {
 
     pub fn on_delta(&mut self, text: &str) {
         let mut reply = self.reply.take().unwrap_or_default();
-        reply.push(&clean(text, TextSource::Text), &mut self.posts.timeline);
+        reply.push(&clean(text, CarriageReturnMode::EndsLine), &mut self.posts.timeline);
         self.reply = Some(reply);
     }
 
     pub fn on_reply(&mut self, message: &ModelMessage) {
         let lang = self.posts.lang();
-        let mut text = clean(&message.message, TextSource::Text);
+        let mut text = clean(&message.message, CarriageReturnMode::EndsLine);
         if message.cut.is_some() {
             text += &format!("\n\n{}", linear::CUT.text(lang));
         }
@@ -163,7 +163,7 @@ impl ReplyView {
                 PlanState::Doing => "▸",
                 PlanState::Done => "✓",
             };
-            format!("{mark} {}", one_line(&clean(&item.text, TextSource::Text)))
+            format!("{mark} {}", one_line(&clean(&item.text, CarriageReturnMode::EndsLine)))
         };
         let lines: Vec<String> = items.iter().map(line).collect();
         let most = self.posts.limits().text;
@@ -206,7 +206,7 @@ impl ReplyView {
         // The user asked for these steps: their output is the answer.
         if matches!(self.origin, TurnOrigin::Shell | TurnOrigin::Command) {
             let text = [observation.stdout.trim_end(), observation.stderr.trim_end()].join("\n");
-            let text = clean(text.trim(), TextSource::Command);
+            let text = clean(text.trim(), CarriageReturnMode::OverwritesLine);
             if text.lines().count() > MAX_OUTPUT_LINES {
                 self.posts.file("output.txt", text);
             } else if !text.is_empty() {
@@ -217,7 +217,7 @@ impl ReplyView {
 
     /// A file by its path, or a prompt that was only expanded.
     pub fn on_rendered(&mut self, text: &str, images: Vec<Image>) {
-        let name = clean(text.rsplit('/').next().unwrap_or_default(), TextSource::Text);
+        let name = clean(text.rsplit('/').next().unwrap_or_default(), CarriageReturnMode::EndsLine);
         let image = images.into_iter().next();
         match image.and_then(|image| Some((STANDARD.decode(&image.data).ok()?, image.mime))) {
             Some((bytes, _)) if bytes.len() as u64 > self.posts.limits().upload => {
@@ -235,7 +235,7 @@ impl ReplyView {
                 };
                 self.posts.timeline.post(PostBody::File(file));
             }
-            None => self.posts.markdown(&clean(text, TextSource::Text)),
+            None => self.posts.markdown(&clean(text, CarriageReturnMode::EndsLine)),
         }
     }
 
@@ -264,7 +264,7 @@ impl ReplyView {
 
     /// The last reply of a turn that a restart interrupted is sent again whole.
     pub fn answer_again(&mut self, delivery: DeliveryId, reply: &str, is_done: bool) {
-        let text = clean(reply, TextSource::Text);
+        let text = clean(reply, CarriageReturnMode::EndsLine);
         if !text.trim().is_empty() {
             self.posts.say(w::AFTER_RESTART);
             let lang = self.posts.lang();

@@ -7,7 +7,7 @@ use super::posts::ChatPosts;
 use super::reply_view::nonce;
 use avocet_core::i18n::LocalizedText;
 use avocet_core::text::{cut, one_line};
-use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
 
 /// More of them do not fit a phone.
 const MAX_BUTTONS: usize = 8;
@@ -31,12 +31,12 @@ impl Shortcuts {
         let nonce = nonce();
         let most = posts.limits().label.saturating_sub(1);
         let button = |(at, (label, _)): (usize, &(String, String))| Button {
-            label: cut(&one_line(&clean(label, TextSource::Text)), most),
+            label: cut(&one_line(&clean(label, CarriageReturnMode::EndsLine)), most),
             data: format!("q.{nonce}.s{at}"),
             style: ButtonStyle::Usual,
         };
         let buttons = lines.iter().enumerate().map(button).collect();
-        let text = clean(&text.text(posts.lang()), TextSource::Text);
+        let text = clean(&text.text(posts.lang()), CarriageReturnMode::EndsLine);
         let post = posts.timeline.open(PostBody::Question { text: text.clone(), buttons });
         Shortcuts { nonce, post, text, lines }
     }
@@ -50,7 +50,8 @@ impl Shortcuts {
     /// Its buttons are gone; a line that was chosen is shown.
     pub fn close(self, chosen: Option<&str>, posts: &mut ChatPosts) {
         let chosen = self.lines.iter().find(|(_, line)| chosen == Some(line));
-        let chosen = chosen.map(|(label, _)| format!("\n→ {}", clean(label, TextSource::Text)));
+        let chosen =
+            chosen.map(|(label, _)| format!("\n→ {}", clean(label, CarriageReturnMode::EndsLine)));
         let text = format!("{}{}", self.text, chosen.unwrap_or_default());
         posts.timeline.update(self.post, PostBody::Plain(text));
         posts.timeline.settle(self.post);

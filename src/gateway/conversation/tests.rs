@@ -9,7 +9,7 @@ use super::*;
 use crate::ledger::BegunTurn;
 use crate::menu::SentCommand;
 use crate::platform::{ChatAddress, PlatformError, PlatformLimits};
-use crate::timeline::{CallKind, PostResult, TimelineAction};
+use crate::timeline::{ChatOperation, PostResult, TimelineAction};
 use avocet_core::protocol::{
     ApprovalMode, Ask, AskId, Category, ChatPlatform, CommandArgument, CommandTraits, Decision,
     Event, Extension, ExtensionKind, ExtensionOp, ExtensionState, ModelMessage, ModelOp, Notice,
@@ -148,13 +148,13 @@ fn is_done(effects: &[ChatEffect], delivery: &str) -> bool {
 /// What the chat shows from now on; each call gets this answer.
 fn show(
     chat: &mut ChatConversation,
-    mut answer: impl FnMut(&CallKind) -> Option<PlatformError>,
-) -> Vec<CallKind> {
+    mut answer: impl FnMut(&ChatOperation) -> Option<PlatformError>,
+) -> Vec<ChatOperation> {
     let (now, mut shown) = (std::time::Instant::now(), Vec::new());
     while let TimelineAction::Call(call) = chat.view.next_call(now) {
         chat.view.posts.timeline.begin(call.key);
         let (key, kind) = (call.key, call.kind.clone());
-        let is_new = !matches!(kind, CallKind::Edit(..));
+        let is_new = !matches!(kind, ChatOperation::Edit(..));
         let result = answer(&kind).map_or(Ok(is_new.then(|| "9".into())), Err);
         shown.push(kind);
         if let PostResult::Dropped(_) = chat.view.posts.timeline.finish(*call, result, now) {
@@ -164,11 +164,11 @@ fn show(
     shown
 }
 
-fn texts(shown: &[CallKind]) -> String {
-    let text = |kind: &CallKind| match kind {
-        CallKind::Send(text) | CallKind::Edit(_, text) => text.text.clone(),
-        CallKind::Ask(question) => question.text.text.clone(),
-        CallKind::Upload(file) => format!("[{}]", file.name),
+fn texts(shown: &[ChatOperation]) -> String {
+    let text = |kind: &ChatOperation| match kind {
+        ChatOperation::Send(text) | ChatOperation::Edit(_, text) => text.text.clone(),
+        ChatOperation::Ask(question) => question.text.text.clone(),
+        ChatOperation::Upload(file) => format!("[{}]", file.name),
     };
     shown.iter().map(text).collect::<Vec<_>>().join("\n")
 }
@@ -387,10 +387,10 @@ fn a_question_whose_file_is_refused_is_shown_in_messages() {
     let word = "z".repeat(2_500);
     chat.on_event(asked(&word));
     let shown = show(&mut chat, |kind| {
-        matches!(kind, CallKind::Upload(_)).then(|| PlatformError::Refused("413".to_owned()))
+        matches!(kind, ChatOperation::Upload(_)).then(|| PlatformError::Refused("413".to_owned()))
     });
-    assert!(matches!(shown.first(), Some(CallKind::Upload(_))), "{shown:?}");
-    let Some(CallKind::Ask(question)) = shown.last() else { panic!("{shown:?}") };
+    assert!(matches!(shown.first(), Some(ChatOperation::Upload(_))), "{shown:?}");
+    let Some(ChatOperation::Ask(question)) = shown.last() else { panic!("{shown:?}") };
     assert!(question.text.text.contains("in the messages above"), "{question:?}");
     assert!(question.buttons.iter().any(|button| button.data.ends_with(".once")));
     assert!(texts(&shown).replace('\n', "").contains(&word), "all of it is shown");
@@ -402,9 +402,9 @@ fn a_question_that_could_not_be_shown_whole_can_only_be_refused() {
     begin(&mut chat, "x");
     chat.on_event(asked(&"z".repeat(100_000)));
     let shown = show(&mut chat, |kind| {
-        matches!(kind, CallKind::Upload(_)).then(|| PlatformError::Refused("413".to_owned()))
+        matches!(kind, ChatOperation::Upload(_)).then(|| PlatformError::Refused("413".to_owned()))
     });
-    let Some(CallKind::Ask(question)) = shown.last() else { panic!("{shown:?}") };
+    let Some(ChatOperation::Ask(question)) = shown.last() else { panic!("{shown:?}") };
     assert!(question.text.text.contains("cannot be approved here"), "{question:?}");
     assert!(question.buttons.iter().all(|button| !button.data.ends_with(".once")));
     let once = button(&chat, "once");
@@ -544,7 +544,7 @@ fn a_reply_that_grows_is_split_only_when_its_messages_may_be_changed() {
     let TimelineAction::Call(call) = chat.view.next_call(now + Duration::from_secs(1)) else {
         panic!()
     };
-    assert!(matches!(call.kind, CallKind::Send(_) | CallKind::Edit(..)));
+    assert!(matches!(call.kind, ChatOperation::Send(_) | ChatOperation::Edit(..)));
     assert!(!chat.view.reply.as_ref().unwrap().is_behind());
 }
 

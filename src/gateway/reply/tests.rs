@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::platform::{MessageId, PlatformLimits};
-use crate::timeline::{CallKind, TimelineAction};
+use crate::timeline::{ChatOperation, TimelineAction};
 
 fn timeline() -> Timeline {
     let edit_pace = Duration::from_secs(1);
@@ -22,20 +22,20 @@ fn shown(timeline: &mut Timeline, mut now: Instant) -> Vec<String> {
             TimelineAction::Idle => return shown,
         };
         let id = match &call.kind {
-            CallKind::Send(text) => {
+            ChatOperation::Send(text) => {
                 shown.push(text.text.clone());
                 Some(shown.len())
             }
-            CallKind::Edit(message, text) => {
+            ChatOperation::Edit(message, text) => {
                 let at: usize = message.0.parse().unwrap();
                 shown[at - 1].clone_from(&text.text);
                 None
             }
-            CallKind::Upload(file) => {
+            ChatOperation::Upload(file) => {
                 shown.push(format!("[{}]", file.name));
                 Some(shown.len())
             }
-            CallKind::Ask(_) => panic!("no question was posted"),
+            ChatOperation::Ask(_) => panic!("no question was posted"),
         };
         let id = id.map(|id| MessageId(id.to_string()));
         timeline.finish(call, Ok(id), now);
@@ -95,5 +95,5 @@ fn a_reply_that_begins_again_uses_its_messages_and_leaves_none_of_its_first_word
     let TimelineAction::Call(call) = timeline.next_call(later) else {
         panic!("nothing is changed")
     };
-    assert!(matches!(&call.kind, CallKind::Edit(_, text) if text.text == "again"));
+    assert!(matches!(&call.kind, ChatOperation::Edit(_, text) if text.text == "again"));
 }

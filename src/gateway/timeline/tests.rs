@@ -13,17 +13,18 @@ fn next(timeline: &mut Timeline, now: Instant) -> ServiceCall {
     }
 }
 
-fn accept(timeline: &mut Timeline, now: Instant) -> CallKind {
+fn accept(timeline: &mut Timeline, now: Instant) -> ChatOperation {
     let call = next(timeline, now);
-    let id =
-        matches!(call.kind, CallKind::Edit(..)).then_some(()).map_or(Some("9".into()), |()| None);
+    let id = matches!(call.kind, ChatOperation::Edit(..))
+        .then_some(())
+        .map_or(Some("9".into()), |()| None);
     timeline.finish(call.clone(), Ok(id), now);
     call.kind
 }
 
-fn text(kind: &CallKind) -> &str {
+fn text(kind: &ChatOperation) -> &str {
     match kind {
-        CallKind::Send(text) | CallKind::Edit(_, text) => &text.text,
+        ChatOperation::Send(text) | ChatOperation::Edit(_, text) => &text.text,
         other => panic!("{other:?}"),
     }
 }
@@ -35,7 +36,7 @@ fn a_growing_text_is_edited_at_the_pace_of_the_service_with_its_latest_state() {
     assert_eq!(timeline.next_call(now), TimelineAction::Idle, "nothing to say yet");
     let start = "a reply that is not so short: a";
     timeline.update(key, PostBody::Markdown(start.into()));
-    assert!(matches!(accept(&mut timeline, now), CallKind::Send(_)));
+    assert!(matches!(accept(&mut timeline, now), ChatOperation::Send(_)));
     for word in ["b", "b c", "b c d"] {
         timeline.update(key, PostBody::Markdown(format!("{start} {word}")));
     }
@@ -53,7 +54,7 @@ fn marks_wait_for_the_text_they_belong_to_unless_they_are_all_of_it() {
     let key = timeline.open(PostBody::Markdown("**".into()));
     assert_eq!(timeline.next_call(now), TimelineAction::Idle);
     timeline.update(key, PostBody::Markdown("**Done, and it is all there".into()));
-    assert!(matches!(accept(&mut timeline, now), CallKind::Send(_)));
+    assert!(matches!(accept(&mut timeline, now), ChatOperation::Send(_)));
     let key = timeline.open(PostBody::Markdown("...".into()));
     assert_eq!(timeline.next_call(now), TimelineAction::Idle);
     timeline.settle(key);
@@ -97,7 +98,7 @@ fn an_edit_comes_at_its_time_however_many_messages_are_sent_meanwhile() {
     for half in 1..=3 {
         timeline.post(PostBody::Plain(half.to_string()));
         let kind = accept(&mut timeline, now + Duration::from_millis(500) * half);
-        assert_eq!(matches!(kind, CallKind::Edit(..)), half == 2, "{half}");
+        assert_eq!(matches!(kind, ChatOperation::Edit(..)), half == 2, "{half}");
     }
 }
 
@@ -129,10 +130,10 @@ fn refused_markup_is_sent_again_as_plain_text() {
     let (mut timeline, now) = (timeline(), Instant::now());
     timeline.post(PostBody::Markdown("**a**".into()));
     let call = next(&mut timeline, now);
-    let CallKind::Send(sent) = &call.kind else { panic!("{call:?}") };
+    let ChatOperation::Send(sent) = &call.kind else { panic!("{call:?}") };
     assert_eq!((sent.text.as_str(), sent.markup), ("*a*", MessageMarkup::Native));
     timeline.finish(call, Err(PlatformError::Markup("no".into())), now);
-    let CallKind::Send(sent) = accept(&mut timeline, now) else { panic!() };
+    let ChatOperation::Send(sent) = accept(&mut timeline, now) else { panic!() };
     assert_eq!((sent.text.as_str(), sent.markup), ("**a**", MessageMarkup::Plain));
 }
 
@@ -218,8 +219,8 @@ fn posts_that_are_too_many_are_counted_in_the_place_of_the_first() {
     let mut shown = Vec::new();
     while let TimelineAction::Call(call) = timeline.next_call(now) {
         shown.push(match &call.kind {
-            CallKind::Send(sent) => sent.text.clone(),
-            CallKind::Ask(asked) => asked.text.text.clone(),
+            ChatOperation::Send(sent) => sent.text.clone(),
+            ChatOperation::Ask(asked) => asked.text.text.clone(),
             other => panic!("{other:?}"),
         });
         timeline.finish(*call, Ok(Some("2".into())), now);
@@ -243,11 +244,11 @@ fn a_text_that_its_marks_make_too_long_is_shown_as_it_was_written() {
     let names = "snake_case_of_a_name ".repeat(7);
     let names = names.trim_end();
     timeline.post(PostBody::Markdown(names.to_owned()));
-    let CallKind::Send(sent) = accept(&mut timeline, now) else { panic!() };
+    let ChatOperation::Send(sent) = accept(&mut timeline, now) else { panic!() };
     assert_eq!((sent.text, sent.markup), (names.replace('_', "\\_"), MessageMarkup::Native));
     let marks = "a_|b ".repeat(30);
     timeline.post(PostBody::Markdown(marks.trim_end().to_owned()));
-    let CallKind::Send(sent) = accept(&mut timeline, now) else { panic!() };
+    let ChatOperation::Send(sent) = accept(&mut timeline, now) else { panic!() };
     assert_eq!(sent.text, format!("```\n{}\n```", marks.trim_end()));
     assert_eq!(sent.markup, MessageMarkup::Native);
 }
@@ -276,19 +277,20 @@ fn where_a_message_can_be_changed_a_few_times_only_a_reply_is_shown_at_its_end()
     let mut timeline = Timeline::new(limits, Lang::En);
     let answer = |timeline: &mut Timeline| {
         let call = next(timeline, now);
-        let id = matches!(call.kind, CallKind::Send(_) | CallKind::Ask(_)).then(|| "few:1".into());
+        let id = matches!(call.kind, ChatOperation::Send(_) | ChatOperation::Ask(_))
+            .then(|| "few:1".into());
         timeline.finish(call.clone(), Ok(id), now);
         call.kind
     };
     let first = timeline.open(PostBody::Plain("The".into()));
-    assert!(matches!(answer(&mut timeline), CallKind::Send(_)), "not known yet");
+    assert!(matches!(answer(&mut timeline), ChatOperation::Send(_)), "not known yet");
     for text in ["The beginning", "The beginning and"] {
         timeline.update(first, PostBody::Plain(text.into()));
         assert_eq!(timeline.next_call(now), TimelineAction::Idle);
     }
     let question = PostBody::Question { text: "Run it?".into(), buttons: Vec::new() };
     let question = timeline.open(question);
-    assert!(matches!(answer(&mut timeline), CallKind::Ask(_)));
+    assert!(matches!(answer(&mut timeline), ChatOperation::Ask(_)));
     timeline.settle(first);
     assert_eq!(text(&answer(&mut timeline)), "The beginning and");
     timeline.update(question, PostBody::Plain("Answered.".into()));
@@ -314,7 +316,9 @@ fn a_message_that_a_try_before_has_sent_shows_the_latest_text_in_the_end() {
     // The service knows the number, and shows what it got first.
     timeline.finish(again, Ok(Some("5".into())), later);
     let edit = next(&mut timeline, later + Duration::from_secs(2));
-    assert!(matches!(&edit.kind, CallKind::Edit(id, text) if id.0 == "5" && text.text == "Hello"));
+    assert!(
+        matches!(&edit.kind, ChatOperation::Edit(id, text) if id.0 == "5" && text.text == "Hello")
+    );
     timeline.finish(edit, Ok(None), later);
     assert!(timeline.posts.is_empty());
 }
@@ -330,7 +334,7 @@ fn a_reply_whose_message_was_deleted_is_sent_once_more() {
         timeline.update(key, PostBody::Markdown(format!("one two {number}")));
         at += Duration::from_secs(2);
         let edit = next(&mut timeline, at);
-        assert!(matches!(edit.kind, CallKind::Edit(..)));
+        assert!(matches!(edit.kind, ChatOperation::Edit(..)));
         let result = timeline.finish(edit, Err(PlatformError::Gone), at);
         if number == 1 {
             assert!(matches!(result, PostResult::Dropped(_)), "it is deleted again");
@@ -338,7 +342,7 @@ fn a_reply_whose_message_was_deleted_is_sent_once_more() {
         }
         assert_eq!(result, PostResult::Again);
         let again = next(&mut timeline, at);
-        assert!(matches!(again.kind, CallKind::Send(_)));
+        assert!(matches!(again.kind, ChatOperation::Send(_)));
         assert_ne!(again.new.nonce, first.new.nonce, "another message");
         timeline.finish(again, Ok(Some("6".into())), at);
     }
@@ -410,7 +414,7 @@ fn questions_and_what_ends_do_not_wait_for_a_reply_that_grows() {
     let question =
         timeline.open(PostBody::Question { text: "Run it?".into(), buttons: buttons.clone() });
     timeline.update(key, PostBody::Markdown("It has grown meanwhile, by a word".into()));
-    assert!(matches!(accept(&mut timeline, now), CallKind::Ask(_)));
+    assert!(matches!(accept(&mut timeline, now), ChatOperation::Ask(_)));
     timeline.update(question, PostBody::Plain("Run it? Approved".into()));
     assert_eq!(text(&accept(&mut timeline, now)), "Run it? Approved");
     let due = now + Duration::from_secs(2);

@@ -142,8 +142,9 @@ impl Thinking {
         if !BUDGETED.iter().any(|family| model.contains(family)) {
             return Thinking::Adaptive(effort);
         }
-        // A turn that was begun without thinking cannot go on with it.
-        if model.contains("claude-3-5") || model.contains("claude-3-h") || !can_go_on(call) {
+        // After results of a turn without thinking, the model cannot think.
+        if model.contains("claude-3-5") || model.contains("claude-3-h") || !can_keep_thinking(call)
+        {
             return Thinking::Off;
         }
         Thinking::Budget(match effort {
@@ -178,8 +179,9 @@ impl Thinking {
     }
 }
 
-/// True if an open loop of calls began with thinking of this model.
-fn can_go_on(call: &WireCall<'_>) -> bool {
+/// True unless the request ends with results of a turn that has no thinking of this model: the
+/// server refuses to go on thinking after such a turn.
+fn can_keep_thinking(call: &WireCall<'_>) -> bool {
     let mut messages = call.request.messages.iter().rev();
     let open = match messages.next() {
         Some(last) if last.has_results() => messages.next(),

@@ -97,7 +97,7 @@ pub fn cargo_fmt(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut
     let checks = args::find_flag(tokens, "--check").is_some()
         || operands(tokens).any(|(_, text)| text == "--check");
     let world = call.context.policy_cx.world;
-    // A key may be written with escapes, and be in a file that this one includes.
+    // The key `alias` of Cargo's settings may have escapes, or be in an included file.
     let names_alias = |file: &PathBuf| match world.read(file, MAX_BYTES) {
         Contents::Bytes(bytes) => {
             let text = String::from_utf8_lossy(&bytes);

@@ -24,9 +24,10 @@ use HarmlessValues::{NotContaining, NotStartingWith, Switch, Values};
 
 const NEVER: HarmlessValues = Values(&[]);
 
-/// `extensions.worktreeConfig` is not among them: the file it names is read as well.
-/// Neither is `core.hooksPath` of a well-known hook manager: hooks do not run in steps that
-/// run by themselves, wherever they are.
+/// The settings with which git may start a program, each with its harmless values.
+/// `extensions.worktreeConfig` is left out: the file that it makes git read, `config.worktree`,
+/// is always read here. The folders of well-known hook managers are harmless for
+/// `core.hooksPath`: no hooks run in steps that run without a question.
 #[rustfmt::skip]
 const ROWS: &[SettingRow] = &[
     SettingRow("core", "fsmonitor", Switch),

@@ -166,9 +166,9 @@ pub const HOOKS: &[&str] = &[
     "pre-auto-gc", "post-index-change", "applypatch-msg", "pre-applypatch", "post-applypatch",
 ];
 
-/// The most entries of folders that are looked at for repositories of submodules, and folders of a
-/// repository that hold none.
+/// How many entries of folders are looked at to find the repositories of submodules.
 const MAX_OF_MODULES: usize = 4_000;
+/// Folders of a repository that are not searched: no submodule has its repository there.
 const NO_MODULES: &[&str] = &["objects", "refs", "logs", "lfs", "info", "branches", "worktrees"];
 
 fn can_start_program(

@@ -199,8 +199,8 @@ pub(super) const FORMS: &[CommandForm] = &[
         needs: &[], empty_folder: true, inserted: (0, &[]),
     },
 
-    // What a project is made of. Nothing of it is run, and what it names elsewhere is closed by
-    // the sandbox.
+    // Commands that only report on a project or its toolchain, or check its format. They run none of
+    // the project's code, and the sandbox denies them the files outside that it refers to.
     in_current_folder(Spec::read("npm.ls npm.list npm.ll npm.la").by_language().flags("-a --all -l --long --json -p --parseable -g --global --link --prod --production --dev --package-lock-only --workspaces").values("-w=text --workspace=text --depth=text --omit=text --include=text")
         .operands(Text).check(checks::npm_reads).starts(NODE), &[]),
     in_current_folder(Spec::read("npm.explain npm.why").by_language().flags("--json").operands(Text).check(checks::npm_reads).starts(NODE), &[]),

@@ -6,11 +6,11 @@ use super::*;
 use avocet_core::text::{ProgramColor, escape};
 
 fn text(text: &str) -> String {
-    clean(text, TextSource::Text)
+    clean(text, CarriageReturnMode::EndsLine)
 }
 
 fn output(text: &str) -> String {
-    clean(text, TextSource::Command)
+    clean(text, CarriageReturnMode::OverwritesLine)
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn nasty() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_control_is_left_wherever_the_text_is_cut(dirty in nasty(), cut in 0usize..64) {
-        for source in [TextSource::Text, TextSource::Command] {
+        for source in [CarriageReturnMode::EndsLine, CarriageReturnMode::OverwritesLine] {
             let whole = clean(&dirty, source);
             prop_assert!(whole.chars().all(|c| c == '\n' || c == '\t' || !c.is_control()));
             let hides = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{200b}');
@@ -192,7 +192,7 @@ proptest! {
     fn noting_colours_changes_no_text_and_no_piece_of_a_style_is_outside_of_it(dirty in nasty()) {
         let colored = format!("\x1b[31m{dirty}\x1b[0m\r{dirty}");
         let (out, styles) = clean_styled(&colored);
-        prop_assert_eq!(&out, &clean(&colored, TextSource::Command));
+        prop_assert_eq!(&out, &clean(&colored, CarriageReturnMode::OverwritesLine));
         let pieces = styles.pieces(0..out.len());
         let joined: Option<String> = pieces.iter().map(|(range, _)| out.get(range.clone())).collect();
         prop_assert_eq!(joined, Some(out));

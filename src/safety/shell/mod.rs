@@ -220,7 +220,8 @@ impl LineJudge<'_, '_> {
         }
     }
 
-    /// What a command opens entry by entry; `None`: it does more than change what it names, or print.
+    /// The entries the sandbox opens to a command one by one; `None`: it does more than print or
+    /// change what it names.
     fn entries(&self, simple: &Simple, findings: &Findings) -> Option<Vec<NamedWrite>> {
         let (name, rest) = simple.words.split_first()?;
         let args = rest.iter().map(|word| word.text.clone()).collect();

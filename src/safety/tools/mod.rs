@@ -20,7 +20,7 @@ use super::mcp_names;
 use super::paths::{self, PathClass};
 use super::spec::JudgeContext;
 use super::user_rules::{self, FileAccess};
-use super::web::{FetchTask, QueryTask, SEARCH};
+use super::web::{FetchTask, SEARCH, WebSearchTask};
 use super::{Contents, LargeFileState, PathKind, Workspace};
 use avocet_core::i18n::{LocalizedText, Phrase, common, safety as words};
 use avocet_core::protocol::reply::wire_name;
@@ -88,7 +88,7 @@ pub enum ToolTask {
     /// A page of the web.
     Fetch(Box<FetchTask>),
     /// A query to a search service.
-    WebSearch(Box<QueryTask>),
+    WebSearch(Box<WebSearchTask>),
     /// A question to a language server.
     Code(Box<CodeTask>),
 }

@@ -167,18 +167,21 @@ fn remove_at(from: &mut Value, steps: &[String]) -> Result<(), ()> {
     }
 }
 
-/// Keys that hold an agent back, and which way they loosen.
-const HOLDING: &[(&[&str], Loosens)] = &[
-    (&["allow_network", "allowNetwork"], Loosens::WhenTrue),
-    (&["allow_write", "allowWrite"], Loosens::WhenTrue),
-    (&["allow_sudo", "allowSudo"], Loosens::WhenTrue),
-    (&["allowed_programs", "allowedPrograms"], Loosens::WhenLonger),
-    (&["lift", "approvals", "trust", "mode", "defaultMode", "unknown_program"], Loosens::Always),
-    (&["provider", "base_url", "baseUrl", "baseURL", "mcp", "mcpServers"], Loosens::Always),
+/// Settings keys that restrict an agent, and which of their changes loosen that.
+const HOLDING: &[(&[&str], LooseningRule)] = &[
+    (&["allow_network", "allowNetwork"], LooseningRule::WhenTrue),
+    (&["allow_write", "allowWrite"], LooseningRule::WhenTrue),
+    (&["allow_sudo", "allowSudo"], LooseningRule::WhenTrue),
+    (&["allowed_programs", "allowedPrograms"], LooseningRule::WhenLonger),
+    (
+        &["lift", "approvals", "trust", "mode", "defaultMode", "unknown_program"],
+        LooseningRule::Always,
+    ),
+    (&["provider", "base_url", "baseUrl", "baseURL", "mcp", "mcpServers"], LooseningRule::Always),
 ];
 
 #[derive(Clone, Copy)]
-enum Loosens {
+enum LooseningRule {
     WhenTrue,
     WhenLonger,
     Always,
@@ -199,9 +202,9 @@ fn check_loosening(old: &Value, new: &Value, findings: &mut Findings) {
                 continue;
             }
             let loosens = match way {
-                Loosens::WhenTrue => after != Some(&Value::Bool(false)),
-                Loosens::WhenLonger => !is_subset(after, before),
-                Loosens::Always => after.is_some(),
+                LooseningRule::WhenTrue => after != Some(&Value::Bool(false)),
+                LooseningRule::WhenLonger => !is_subset(after, before),
+                LooseningRule::Always => after.is_some(),
             };
             let (rule, tier, word): (_, _, avocet_core::i18n::Phrase) = if loosens {
                 ("config.loosens", Tier::L2, phrases::CONFIG_LOOSENS)

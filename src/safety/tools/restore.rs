@@ -174,7 +174,7 @@ fn check(
 }
 
 /// The file's own place: a link there is not followed. There was none on the way to it when the
-/// change was recorded, so one that is there now leads to other files.
+/// change was recorded, so one that is there now leads to other files, and is refused.
 fn locate(path: &str, context: &JudgeContext<'_>) -> Result<ResolvedPath, InputError> {
     let policy_cx = context.policy_cx;
     let written = path_of_text(path);

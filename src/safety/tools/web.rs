@@ -7,7 +7,7 @@ use crate::findings::{Findings, excerpt};
 use crate::policy::{Policy, PolicyRule};
 use crate::refusal;
 use crate::spec::JudgeContext;
-use crate::web::{self, FetchTask, QueryTask};
+use crate::web::{self, FetchTask, WebSearchTask};
 use avocet_core::i18n::{LocalizedText, web as phrases};
 use avocet_core::protocol::{Effect, StepAction, Tier};
 
@@ -62,7 +62,7 @@ pub fn search(
     input: &InputFields<'_>,
     context: &JudgeContext<'_>,
     findings: &mut Findings,
-) -> Result<QueryTask, InputError> {
+) -> Result<WebSearchTask, InputError> {
     let fault = |say: LocalizedText| InputError::from(say);
     let web = &context.policy_cx.policy.web;
     let settings = web.search.clone().ok_or_else(|| fault(phrases::SEARCH_OFF.into()))?;
@@ -82,7 +82,7 @@ pub fn search(
     let private_hosts = web.private_hosts.iter().cloned().chain(named).collect();
     let page = FetchTask { url, from: 0, private_hosts, allowed_hosts: Vec::new() };
     page.check_host(&page.url)?;
-    Ok(QueryTask { query, settings, page })
+    Ok(WebSearchTask { query, settings, page })
 }
 
 /// The hosts that rules of the user allow.

@@ -20,34 +20,34 @@ use avocet_core::i18n::{LocalizedText, script_run as phrases};
 /// How many expressions are compiled at once; one by one only if one of them is wrong.
 const BATCH: usize = 64;
 
-/// An expression, and its place in the script.
-pub struct CheckedExpression {
+/// An expression that is still to be compiled, and its place in the script.
+pub struct UncompiledExpression {
     pub text: String,
     pub location: Location,
 }
 
 /// A function that is a value, as in `callback: !fn |-`.
-pub struct CheckedFunction {
+pub struct UncompiledFunction {
     pub source: String,
     pub position: SourcePosition,
     pub first_line: u32,
 }
 
-/// What the engine compiles.
+/// What the check has found for the engine to compile.
 #[derive(Default)]
-pub struct CheckedCode {
-    pub expressions: Vec<CheckedExpression>,
-    pub functions: Vec<CheckedFunction>,
+pub struct UncompiledCode {
+    pub expressions: Vec<UncompiledExpression>,
+    pub functions: Vec<UncompiledFunction>,
 }
 
-impl CheckedCode {
+impl UncompiledCode {
     /// The functions among the values of a node.
     pub fn add_functions(&mut self, script_value: &ScriptValue) {
         match &script_value.tree {
             Tree::Text(source)
                 if script_value.tag.as_deref().is_some_and(|tag| tag.starts_with("fn")) =>
             {
-                self.functions.push(CheckedFunction {
+                self.functions.push(UncompiledFunction {
                     source: source.clone(),
                     position: script_value.position,
                     first_line: script_value.text_below,
@@ -63,7 +63,7 @@ impl CheckedCode {
 /// The faults of a script's expressions, functions and imported files.
 pub async fn compile(
     manifest: &Manifest,
-    code: &CheckedCode,
+    code: &UncompiledCode,
     names: &KnownNames,
     source: &SourceText<'_>,
 ) -> Vec<LocatedError> {
@@ -79,7 +79,7 @@ pub async fn compile(
     };
     let mut compiler = Compiler { engine, faults: Vec::new() };
     let wrong = compiler.wrong_expressions(&code.expressions).await;
-    for CheckedExpression { text, location } in &code.expressions {
+    for UncompiledExpression { text, location } in &code.expressions {
         if let Some(why) = wrong.get(text.as_str()) {
             let what = phrases::NO_EXPRESSION.with("text", quoted(text)).with("why", quoted(why));
             compiler.add(what, location.clone());
@@ -136,7 +136,7 @@ impl Compiler {
     /// The texts that are no expressions, and why. Most are simple, and need no engine.
     async fn wrong_expressions<'e>(
         &self,
-        expressions: &'e [CheckedExpression],
+        expressions: &'e [UncompiledExpression],
     ) -> BTreeMap<&'e str, String> {
         let texts = expressions.iter().map(|expression| expression.text.as_str());
         let mut texts: Vec<&str> = texts.filter(|text| names_read(text).is_none()).collect();

@@ -68,8 +68,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The function that `$initializeExec` names.
-    pub(super) fn check_initializer(&mut self) {
+    /// Checks that the function that `$initializeExec` names exists.
+    pub(super) fn check_initialize_exec(&mut self) {
         let node = self.manifest.front_matter.get("$initializeExec");
         let Some(node) = node.filter(|node| node.tag.is_none()) else { return };
         if let Tree::Text(name) = &node.tree {

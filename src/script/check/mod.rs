@@ -13,7 +13,7 @@ use super::syntax::{ScriptValue, Tree, parse_separator};
 use super::template::{Format, TemplateCompiler};
 use super::text::args::{self, CallExpr};
 use avocet_core::i18n::{Phrase, script_run as phrases};
-use code::CheckedCode;
+use code::UncompiledCode;
 use directive_keys::{check_directive_keys, check_loop, check_system_parts, check_target_keys};
 use doubled::{check_doubled_functions, check_doubled_keys};
 use fault_log::FaultLog;
@@ -170,12 +170,12 @@ async fn manifest_faults(
         faults: FaultLog::new(&manifest.origin.file, source, manifest.front_matter.position),
         templates: TemplateCompiler::new(format.unwrap_or_default()),
         scripts: FoundScripts::new(manifest, library),
-        code: CheckedCode::default(),
+        code: UncompiledCode::default(),
         loops: 0,
     };
     checker.faults.found = setting_faults(manifest);
     checker.check_links();
-    checker.check_initializer();
+    checker.check_initialize_exec();
     check_doubled_keys(manifest, &mut checker.faults);
     check_doubled_functions(manifest, &mut checker.faults);
     checker.check_declared_events();
@@ -218,7 +218,7 @@ struct Checker<'a> {
     templates: TemplateCompiler,
     scripts: FoundScripts<'a>,
     /// What the engine compiles.
-    code: CheckedCode,
+    code: UncompiledCode,
     /// The loops around the instruction that is checked.
     loops: usize,
 }

@@ -1,7 +1,7 @@
 //! Checks texts: messages with their marks and templates, and expressions.
 
 use super::Checker;
-use super::code::CheckedExpression;
+use super::code::UncompiledExpression;
 use super::fault_log::FaultLog;
 use super::keys::{misspelt_parameter, regex_fault};
 use super::marks::{check_broken_marks, check_choices, check_group};
@@ -161,7 +161,7 @@ impl Checker<'_> {
             }
         }
         let location = self.faults.location(self.faults.place);
-        self.code.expressions.push(CheckedExpression { text: text.to_owned(), location });
+        self.code.expressions.push(UncompiledExpression { text: text.to_owned(), location });
     }
 
     /// The value of `$match`: an expression, or else a text.

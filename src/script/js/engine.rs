@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use super::engine_core::{EngineCore, EngineRequest, end_event, time_limit_error};
-use super::task::{JsLimits, JsScope, JsTask, ScopeUpdate, TaskEnd, TaskEvent};
+use super::task::{EngineScopeUpdate, JsLimits, JsScope, JsTask, TaskEnd, TaskEvent};
 use super::time_limit::TimeLimit;
 use crate::error::ScriptError;
 use avocet_core::deadline::with_timeout;
@@ -64,7 +64,7 @@ impl Engine {
     }
 
     /// Gives the engine a task, with the current values of the script.
-    pub fn run(&self, task: JsTask, scope: impl Into<ScopeUpdate>) -> JsRun {
+    pub fn run(&self, task: JsTask, scope: impl Into<EngineScopeUpdate>) -> JsRun {
         let id = self.shared.next_run.fetch_add(1, Ordering::Relaxed);
         let (listener, events) = unbounded_channel();
         self.send(EngineRequest::Start { run: id, task, scope: scope.into(), listener });
@@ -121,7 +121,12 @@ impl JsRun {
 
     /// Answers a request with a value, or with a reason that JavaScript can catch, and the current
     /// values of the script.
-    pub fn answer(&self, id: u64, result: Result<Value, Value>, scope: impl Into<ScopeUpdate>) {
+    pub fn answer(
+        &self,
+        id: u64,
+        result: Result<Value, Value>,
+        scope: impl Into<EngineScopeUpdate>,
+    ) {
         self.engine.send(EngineRequest::Answer { run: self.id, id, result, scope: scope.into() });
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::messages::{OutcomeKind, PreludeEvent, answer_json, read_events, start_json};
 use super::prelude::{self, Prelude};
 use super::task::{
-    JsLimits, JsPlace, JsTask, RuntimeCall, ScopeChanges, ScopeUpdate, TaskEnd, TaskEvent,
+    EngineScopeUpdate, JsLimits, JsPlace, JsTask, RuntimeCall, ScopeChanges, TaskEnd, TaskEvent,
     TaskOutcome,
 };
 use super::time_limit::TimeLimit;
@@ -40,8 +40,8 @@ struct CoreState {
 
 /// What an engine is asked.
 pub(super) enum EngineRequest {
-    Start { run: u64, task: JsTask, scope: ScopeUpdate, listener: UnboundedSender<TaskEvent> },
-    Answer { run: u64, id: u64, result: Result<Value, Value>, scope: ScopeUpdate },
+    Start { run: u64, task: JsTask, scope: EngineScopeUpdate, listener: UnboundedSender<TaskEvent> },
+    Answer { run: u64, id: u64, result: Result<Value, Value>, scope: EngineScopeUpdate },
 }
 
 pub(super) fn end_event(outcome: Result<TaskOutcome, ScriptError>) -> TaskEvent {

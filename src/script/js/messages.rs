@@ -7,7 +7,7 @@ use regex::{Captures, Regex};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::task::{JsTask, ModuleKind, ScopeChanges, ScopeUpdate};
+use super::task::{EngineScopeUpdate, JsTask, ModuleKind, ScopeChanges};
 use crate::error::{ScriptError, quoted};
 use avocet_core::i18n::script as phrases;
 
@@ -100,7 +100,7 @@ pub(super) enum OutcomeKind {
 }
 
 /// The start of a task.
-pub(super) fn start_json(run: u64, task: &JsTask, scope: &ScopeUpdate) -> String {
+pub(super) fn start_json(run: u64, task: &JsTask, scope: &EngineScopeUpdate) -> String {
     let request = match task {
         JsTask::Eval(expression) => {
             json!({"run": run, "type": "eval", "expr": expression.text()})
@@ -132,7 +132,11 @@ pub(super) fn start_json(run: u64, task: &JsTask, scope: &ScopeUpdate) -> String
 }
 
 /// The answer to a call.
-pub(super) fn answer_json(id: u64, result: Result<Value, Value>, scope: &ScopeUpdate) -> String {
+pub(super) fn answer_json(
+    id: u64,
+    result: Result<Value, Value>,
+    scope: &EngineScopeUpdate,
+) -> String {
     let request = match result {
         Ok(value) => json!({"id": id, "ok": true, "value": value}),
         Err(why) => json!({"id": id, "ok": false, "value": why}),
@@ -141,8 +145,8 @@ pub(super) fn answer_json(id: u64, result: Result<Value, Value>, scope: &ScopeUp
 }
 
 /// A request as JSON, with the values that changed since the last one.
-fn request_json(request: &Value, scope: &ScopeUpdate) -> String {
-    let ScopeUpdate { set, removed, is_whole, names } = scope;
+fn request_json(request: &Value, scope: &EngineScopeUpdate) -> String {
+    let EngineScopeUpdate { set, removed, is_whole, names } = scope;
     let json = |part: serde_json::Result<String>| part.unwrap_or_else(|_| "null".to_owned());
     let set = json(serde_json::to_string(set));
     let removed = json(serde_json::to_string(removed));

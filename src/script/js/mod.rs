@@ -24,8 +24,8 @@ pub use expression::JsExpression;
 pub use names::names_read;
 pub use source::{UnsupportedLanguage, function_name, function_source};
 pub use task::{
-    JsLimits, JsPlace, JsScope, JsTask, MAX_SECONDS, ModuleKind, RuntimeCall, ScopeChanges,
-    ScopeUpdate, TaskEnd, TaskEvent, TaskOutcome,
+    EngineScopeUpdate, JsLimits, JsPlace, JsScope, JsTask, MAX_SECONDS, ModuleKind, RuntimeCall,
+    ScopeChanges, TaskEnd, TaskEvent, TaskOutcome,
 };
 
 #[cfg(test)]

@@ -35,9 +35,10 @@ impl Default for JsLimits {
     }
 }
 
-/// The changes of a script's values since the engine last got them.
+/// The changes of a script's values that are sent to the engine, since it last got them. What
+/// JavaScript changes comes back as [`ScopeChanges`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ScopeUpdate {
+pub struct EngineScopeUpdate {
     pub set: Vec<(String, Value)>,
     pub removed: Vec<String>,
     /// What is not set here is removed.
@@ -47,10 +48,10 @@ pub struct ScopeUpdate {
     pub names: Option<Vec<String>>,
 }
 
-impl From<JsScope> for ScopeUpdate {
-    fn from(scope: JsScope) -> ScopeUpdate {
+impl From<JsScope> for EngineScopeUpdate {
+    fn from(scope: JsScope) -> EngineScopeUpdate {
         let set = scope.into_iter().collect();
-        ScopeUpdate { set, is_whole: true, ..ScopeUpdate::default() }
+        EngineScopeUpdate { set, is_whole: true, ..EngineScopeUpdate::default() }
     }
 }
 

@@ -268,7 +268,7 @@ impl Loading<'_> {
                 return None;
             }
         };
-        let base = self.load_once(source, manifest, "type")?;
+        let base = self.load_without_cycle(source, manifest, "type")?;
         if !base.has_type("type") {
             self.fault(
                 phrases::NOT_A_TYPE.with("name", super::error::quoted(kind)),
@@ -282,7 +282,7 @@ impl Loading<'_> {
 
     fn load_base(&mut self, id: &str, manifest: &Manifest) -> Option<Manifest> {
         match self.library.find(id, &manifest.origin.folder) {
-            Ok(source) => self.load_once(source, manifest, "extends"),
+            Ok(source) => self.load_without_cycle(source, manifest, "extends"),
             Err(failure) => {
                 let place = value_location(manifest, "extends").position;
                 self.faults.push(failure.or_location(&manifest.origin.file, place));
@@ -291,7 +291,7 @@ impl Loading<'_> {
         }
     }
 
-    fn load_once(
+    fn load_without_cycle(
         &mut self,
         source: ScriptSource,
         manifest: &Manifest,

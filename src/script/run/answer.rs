@@ -7,7 +7,7 @@ use super::super::output;
 use super::dialogue::{DialogueMessage, SystemParts};
 use super::frame::{Frame, ScriptRun};
 use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
-use super::tools::{ToolQuestion, answer_with_tools, run_after_answer_tools};
+use super::tools::{ToolLoopInput, answer_with_tools, run_after_answer_tools};
 use avocet_core::i18n::script_run as phrases;
 use avocet_core::protocol::Truncation;
 
@@ -40,7 +40,7 @@ async fn answer_dialogue(
     let options = CallOptions { params: call.clone(), ..CallOptions::default() };
     let end = frame.dialogue.messages.len();
     let sent = model_messages(frame, end, None, &SystemParts::default())?;
-    let question = ToolQuestion::about(frame, end, &sent, "");
+    let question = ToolLoopInput::about(frame, end, &sent, "");
     let mut reply = match answer_with_tools(run, frame, question, &options).await? {
         Some(reply) => reply,
         None => complete(run, frame, sent, options).await?,

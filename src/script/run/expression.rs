@@ -13,13 +13,13 @@ use super::scope::ScopeValues;
 const MAX_EXPRESSIONS: usize = 1000;
 const MAX_LENGTH: usize = 4096;
 
-/// What is read of the expressions of a run.
+/// The expressions of a run by their text, each parsed once.
 #[derive(Debug, Default)]
-pub struct Expressions {
+pub struct ExpressionCache {
     read: HashMap<String, Arc<ReadExpression>>,
 }
 
-impl Expressions {
+impl ExpressionCache {
     /// An expression, read when it is seen for the first time.
     pub fn read(&mut self, text: &str) -> Arc<ReadExpression> {
         if let Some(read) = self.read.get(text) {

@@ -12,7 +12,7 @@ use super::model_call::{
     CallOptions, ScriptReply, TRIES, complete, model_messages, no_choice, no_choice_error,
 };
 use super::multi_role::{RoleTurn, role_reply};
-use super::tools::{ToolQuestion, answer_with_tools, run_after_answer_tools};
+use super::tools::{ToolLoopInput, answer_with_tools, run_after_answer_tools};
 
 /// Asks for every missing reply of one message, from left to right.
 pub async fn fill_placeholders(run: &mut ScriptRun, frame: &mut Frame, at: usize) -> ScriptResult {
@@ -124,7 +124,7 @@ async fn script_reply(
 ) -> ScriptResult<ScriptReply> {
     let parts = SystemParts { notes: placeholder.choice_instruction(), ..SystemParts::default() };
     let sent = model_messages(frame, at, None, &parts)?;
-    let question = ToolQuestion::about(frame, at, &sent, before);
+    let question = ToolLoopInput::about(frame, at, &sent, before);
     if let Some(reply) = answer_with_tools(run, frame, question, &options).await? {
         return Ok(reply);
     }

@@ -21,7 +21,7 @@ use super::super::source::ScriptLibrary;
 use super::super::text::mentions;
 use super::super::wasm;
 use super::dialogue::{Dialogue, DialogueMessage};
-use super::expression::Expressions;
+use super::expression::ExpressionCache;
 use super::limits::RunLimits;
 use super::scope::ScopeValues;
 use avocet_core::i18n::{LocalizedText, script_run as phrases};
@@ -39,7 +39,7 @@ pub struct ScriptRun {
     pub limits: RunLimits,
     /// Answers are streamed as they arrive.
     pub streams: bool,
-    pub expressions: Expressions,
+    pub expressions: ExpressionCache,
 }
 
 /// One running script.
@@ -47,7 +47,7 @@ pub struct Frame {
     pub manifest: Arc<Manifest>,
     pub values: ScopeValues,
     pub dialogue: Dialogue,
-    pub imports: Imports,
+    pub imports: ScriptBindings,
     pub handlers: Vec<Handler>,
     /// The permissions of this script and of its callers.
     pub permissions: Vec<Arc<Value>>,
@@ -94,9 +94,10 @@ pub enum Callee {
     },
 }
 
-/// Everything a script can call by name.
+/// Everything a script can call by name, its own functions and imported ones, and the engine that
+/// runs them.
 #[derive(Default)]
-pub struct Imports {
+pub struct ScriptBindings {
     pub callees: BTreeMap<String, Callee>,
     /// Template functions: their name in templates, and their name in the engine.
     templates: BTreeMap<String, String>,
@@ -118,7 +119,7 @@ pub struct Imports {
     pub started_toolsets: BTreeSet<String>,
 }
 
-impl Imports {
+impl ScriptBindings {
     pub fn has_function(&self, name: &str) -> bool {
         self.callees.contains_key(name)
     }
@@ -204,7 +205,7 @@ impl Frame {
                 ..ScopeValues::default()
             },
             dialogue: Dialogue::default(),
-            imports: Imports::default(),
+            imports: ScriptBindings::default(),
             handlers: Vec::new(),
             unbound_arg: None,
             file: Arc::from(manifest.origin.file.as_str()),

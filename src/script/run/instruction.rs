@@ -225,7 +225,7 @@ fn split_directive(pairs: &[(ScriptValue, ScriptValue)]) -> Option<DirectivePart
     Some((key, head, more.map(|(_, (key, value))| (key, value)).collect()))
 }
 
-/// The text of a message; a number or `true` counts as one here.
+/// The text of a message; a number and a boolean count as text, null as an empty one.
 fn scalar_text(value: &ScriptValue) -> Option<String> {
     match &value.tree {
         Tree::Text(text) => Some(text.clone()),

@@ -17,8 +17,8 @@ use super::super::error::{
 };
 use super::super::host::ScriptEvent;
 use super::super::js::{
-    Engine, JsExpression, JsLimits, JsPlace, JsTask, ModuleKind, PAUSE, RuntimeCall, ScopeChanges,
-    ScopeUpdate, TaskEnd, TaskEvent, TaskOutcome, function_name, function_source,
+    Engine, EngineScopeUpdate, JsExpression, JsLimits, JsPlace, JsTask, ModuleKind, PAUSE,
+    RuntimeCall, ScopeChanges, TaskEnd, TaskEvent, TaskOutcome, function_name, function_source,
 };
 use super::super::manifest::DeclaredFunction;
 use super::super::manifest::imports::strip_dollar;
@@ -362,7 +362,7 @@ fn scope_update(
     frame: &mut Frame,
     unknown: &[String],
     expression: Option<&JsExpression>,
-) -> ScopeUpdate {
+) -> EngineScopeUpdate {
     let Frame { values, imports, manifest, dialogue, .. } = frame;
     let reads = expression.and_then(JsExpression::names);
     let may_read = reads.is_none() || expression.is_some_and(JsExpression::reads_messages);
@@ -380,7 +380,7 @@ fn scope_update(
     let inputs = manifest.inputs.iter().map(|input| &input.name);
     let nulls = inputs.chain(unknown);
     let update = values.changes_since(&mut imports.engine_values, nulls, messages, reads);
-    ScopeUpdate { names, ..update }
+    EngineScopeUpdate { names, ..update }
 }
 
 /// Applies JavaScript's assignments.

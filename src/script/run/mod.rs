@@ -18,7 +18,7 @@ use super::permission;
 use super::source::ScriptLibrary;
 use avocet_core::i18n::{Localize, script_run as phrases};
 use events::add_declared_handlers;
-use expression::Expressions;
+use expression::ExpressionCache;
 use frame::{Frame, ScriptRun};
 use import::load_imports;
 use js::declare_functions;
@@ -91,7 +91,7 @@ pub async fn run(
     let shape = Manifest::load(source, &library).map_err(|error| error.concealed(is_sealed))?;
     let shape = Arc::new(shape);
     let limits = RunLimits::new(host.budget());
-    let expressions = Expressions::default();
+    let expressions = ExpressionCache::default();
     let mut run = ScriptRun { host, library, limits, streams: request.streams, expressions };
     let args = if request.asks_inputs {
         ask_missing_inputs(run.host.as_mut(), &shape, request.args).await

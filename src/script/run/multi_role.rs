@@ -10,7 +10,7 @@ use super::answer::reply_value;
 use super::dialogue::{DialogueMessage, SystemParts, messages_for_role};
 use super::frame::{Frame, ScriptRun};
 use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
-use super::tools::{ToolQuestion, answer_with_tools};
+use super::tools::{ToolLoopInput, answer_with_tools};
 use avocet_core::i18n::script_run as phrases;
 use avocet_core::protocol::Message;
 
@@ -82,7 +82,7 @@ async fn ask_actor(
     sent.extend(messages_for_role(role, lines, frame.manifest.name()));
     let options = CallOptions { role: Some(role.to_owned()), ..options };
     let said = frame.dialogue.messages.iter().take(end).next_back().map(DialogueMessage::text);
-    let question = ToolQuestion { said, sent: sent.clone(), begun: begun.to_owned() };
+    let question = ToolLoopInput { said, sent: sent.clone(), begun: begun.to_owned() };
     let reply = match answer_with_tools(run, actor, question, &options).await? {
         Some(reply) => reply,
         None => {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::super::js::{JsScope, ScopeUpdate};
+use super::super::js::{EngineScopeUpdate, JsScope};
 
 /// The names whose values are put together when they are read.
 const MADE_WHEN_READ: &[&str] = &["LatestResult", "prompt", "parameters"];
@@ -117,8 +117,8 @@ impl ScopeValues {
         mut nulls: impl Iterator<Item = &'a String> + Clone,
         messages: Option<Value>,
         reads: Option<&[String]>,
-    ) -> ScopeUpdate {
-        let mut update = ScopeUpdate::default();
+    ) -> EngineScopeUpdate {
+        let mut update = EngineScopeUpdate::default();
         let mut note = |name: &str, value: Option<Cow<'_, Value>>, sent: &mut JsScope| {
             let Some(value) = value else {
                 if sent.remove(name).is_some() {

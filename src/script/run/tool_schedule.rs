@@ -16,7 +16,7 @@ use super::super::error::{ScriptFlow, ScriptResult, quoted};
 use super::super::host::ScriptHost;
 use super::super::manifest::input::ScriptArgs;
 use super::super::tool_protocol::ParsedToolCall;
-use super::expression::Expressions;
+use super::expression::ExpressionCache;
 use super::frame::{Frame, ScriptRun};
 use super::limits::MAX_ROUNDS;
 use super::scope::text_of;
@@ -131,7 +131,7 @@ async fn run_concurrently(
                 limits: start,
                 // Two answers streamed at once would be mixed up.
                 streams: false,
-                expressions: Expressions::default(),
+                expressions: ExpressionCache::default(),
             };
             let (tool, callers) = (tool.kind.clone(), frame.permissions.clone());
             let args = ScriptArgs::from(args.clone());

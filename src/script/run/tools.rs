@@ -68,8 +68,8 @@ impl MemoryEvent {
     }
 }
 
-/// What is to be answered with the help of tools.
-pub struct ToolQuestion {
+/// What a model answers with the help of tools: it calls them until it has its answer.
+pub struct ToolLoopInput {
     /// The message to answer; `None` if it is not the user's.
     pub said: Option<String>,
     /// The messages for the model.
@@ -78,12 +78,12 @@ pub struct ToolQuestion {
     pub begun: String,
 }
 
-impl ToolQuestion {
+impl ToolLoopInput {
     /// The last message of the dialogue above `end`, if it is the user's.
-    pub fn about(frame: &Frame, end: usize, messages: &[Message], begun: &str) -> ToolQuestion {
+    pub fn about(frame: &Frame, end: usize, messages: &[Message], begun: &str) -> ToolLoopInput {
         let asked = end.checked_sub(1).and_then(|at| frame.dialogue.messages.get(at));
         let said = asked.filter(|line| line.role == "user").map(|line| line.text());
-        ToolQuestion { said, sent: messages.to_vec(), begun: begun.to_owned() }
+        ToolLoopInput { said, sent: messages.to_vec(), begun: begun.to_owned() }
     }
 }
 
@@ -92,7 +92,7 @@ impl ToolQuestion {
 pub async fn answer_with_tools(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    question: ToolQuestion,
+    question: ToolLoopInput,
     options: &CallOptions,
 ) -> ScriptResult<Option<ScriptReply>> {
     let Some(said) = question.said.clone().filter(|_| !options.is_retry) else { return Ok(None) };
@@ -138,7 +138,7 @@ pub async fn answer_with_tools(
 async fn final_answer(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    question: &ToolQuestion,
+    question: &ToolLoopInput,
     tools: &[&ScriptTool],
     schedule: ToolSchedule,
     mut results: Results,
@@ -180,7 +180,7 @@ async fn final_answer(
 async fn request_calls(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    question: &ToolQuestion,
+    question: &ToolLoopInput,
     tools: &[&ScriptTool],
     schedule: ToolSchedule,
     results: &Results,

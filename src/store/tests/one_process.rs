@@ -1,7 +1,7 @@
 //! Several sessions of one process on one file.
 
 use super::super::file_watch::PathState;
-use super::super::shared::Hurry;
+use super::super::shared::WriteUrgency;
 use super::*;
 
 /// The locks that this process has on a file, as the system lists them.
@@ -212,18 +212,18 @@ fn every_session_is_told_that_its_file_was_replaced() {
 fn a_session_only_looks_after_another_one_has_waited_in_vain() {
     use std::time::Duration;
     let mut file = super::super::shared::OpenDatabase::default();
-    let whole = file.patience("one", Hurry::No);
+    let whole = file.patience("one", WriteUrgency::Normal);
     assert!(whole > Duration::ZERO);
     file.was_busy("one", whole);
-    assert_eq!(file.patience("two", Hurry::No), Duration::ZERO);
-    assert_eq!(file.patience("one", Hurry::No), whole, "it waits for itself");
-    assert_eq!(file.patience("two", Hurry::AfterFailure), Duration::ZERO);
-    assert!(file.patience("two", Hurry::Last) > Duration::ZERO, "it has no other try");
+    assert_eq!(file.patience("two", WriteUrgency::Normal), Duration::ZERO);
+    assert_eq!(file.patience("one", WriteUrgency::Normal), whole, "it waits for itself");
+    assert_eq!(file.patience("two", WriteUrgency::AfterFailure), Duration::ZERO);
+    assert!(file.patience("two", WriteUrgency::Last) > Duration::ZERO, "it has no other try");
     // Who only looked has not waited.
     file.was_busy("two", Duration::ZERO);
-    assert_eq!(file.patience("one", Hurry::No), whole);
+    assert_eq!(file.patience("one", WriteUrgency::Normal), whole);
     file.was_written();
-    assert_eq!(file.patience("three", Hurry::No), whole);
+    assert_eq!(file.patience("three", WriteUrgency::Normal), whole);
 }
 
 #[test]

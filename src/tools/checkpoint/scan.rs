@@ -60,13 +60,14 @@ impl WorkspaceFile {
         to_time(self.changed.max(self.modified)) + tick < at
     }
 
-    /// Whether the file was made after that moment.
-    pub fn is_new(&self, since: SystemTime) -> bool {
+    /// Whether the file was created after that moment; where the file system keeps no time of
+    /// creation, whether it changed.
+    pub fn is_created_since(&self, since: SystemTime) -> bool {
         self.born.unwrap_or_else(|| to_time(self.changed)) >= since
     }
 
     /// Whether it was made, moved, linked or written after that moment.
-    pub fn is_touched(&self, since: SystemTime) -> bool {
+    pub fn is_touched_since(&self, since: SystemTime) -> bool {
         to_time(self.changed) >= since
     }
 

@@ -19,10 +19,10 @@ const MAX_DEPTH: usize = 4;
 
 /// An error says why the file cannot run. What cannot be read here is left to the system.
 pub(super) fn check(path: &Path, cwd: &Path) -> Result<(), LocalizedText> {
-    check_nested(path, cwd, MAX_DEPTH)
+    check_interpreter_chain(path, cwd, MAX_DEPTH)
 }
 
-fn check_nested(path: &Path, cwd: &Path, deep: usize) -> Result<(), LocalizedText> {
+fn check_interpreter_chain(path: &Path, cwd: &Path, deep: usize) -> Result<(), LocalizedText> {
     let Some(head) = read_head(path) else { return Ok(()) };
     if let Some(line) = head.strip_prefix(b"#!") {
         let Some(interpreter) = interpreter(line) else {
@@ -33,7 +33,7 @@ fn check_nested(path: &Path, cwd: &Path, deep: usize) -> Result<(), LocalizedTex
         }
         return match deep {
             0 => Ok(()),
-            deep => check_nested(&cwd.join(interpreter), cwd, deep - 1),
+            deep => check_interpreter_chain(&cwd.join(interpreter), cwd, deep - 1),
         };
     }
     if is_native(&head) || formats::is_registered(&head, path) {

@@ -29,7 +29,7 @@ use super::process_group::daemons::DaemonRule;
 use super::process_group::{Group, Leftovers};
 use super::spawn::ChildHandle;
 use super::step_log::StepLog;
-use crate::{BackgroundControl, KeepOrder, LimitAnswer, LimitReached, RunControl};
+use crate::{BackgroundControl, KeepOrder, LimitAnswer, RunControl, TimeLimitReached};
 use avocet_core::deadline::with_timeout;
 use avocet_safety::redact::Redactor;
 
@@ -263,7 +263,7 @@ async fn time_limit(
         }
         let (answer, answered) = oneshot::channel();
         // The one to ask may be gone.
-        let _ = to.send(LimitReached { seconds: most.as_secs(), answer });
+        let _ = to.send(TimeLimitReached { seconds: most.as_secs(), answer });
         tokio::select! {
             answer = answered => {
                 if answer != Ok(LimitAnswer::Wait) && !background.begins.is_cancelled() {

@@ -48,8 +48,9 @@ const BLOCKS: &[&str] = &[
     "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "li",
     "listing", "main", "menu", "nav", "ol", "p", "pre", "search", "section", "summary", "table", "ul", "dd", "dt",
 ];
-/// Elements that end others of their kind, which are open inside none of the last list.
-const SIBLINGS: &[(&[&str], &[&str], &[&str])] = &[
+/// Implied end tags: elements whose start ends an open one of the second list, unless one of the
+/// third list is open inside it.
+const IMPLIED_END_TAGS: &[(&[&str], &[&str], &[&str])] = &[
     (BLOCKS, &["p"], SCOPES),
     (&["li"], &["li"], &["ul", "ol", "menu", "td", "th", "caption"]),
     (&["dt", "dd"], &["dt", "dd"], &["dl", "td", "th", "caption"]),
@@ -173,7 +174,9 @@ impl<'a> PageWriter<'a> {
             self.write_raw(name);
             return;
         }
-        for (_, ends, within) in SIBLINGS.iter().filter(|(starts, ..)| starts.contains(&name)) {
+        for (_, ends, within) in
+            IMPLIED_END_TAGS.iter().filter(|(starts, ..)| starts.contains(&name))
+        {
             self.close(|open| ends.contains(&open), within);
         }
         let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric());

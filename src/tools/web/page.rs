@@ -9,7 +9,7 @@ use avocet_core::i18n::{LocalizedText, web as phrases};
 use avocet_core::protocol::{Image, Observation};
 use avocet_core::text::encoding;
 use avocet_model::net::HttpResponse;
-use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
 
 /// The most bytes of a text that are given at once.
 const PART: usize = 32 << 10;
@@ -54,7 +54,7 @@ pub fn read(url: &Url, response: &HttpResponse, from: usize) -> Result<WebPage, 
             let text = match text(content_type, &response.body) {
                 Some(text) if !is_packed => text,
                 _ => {
-                    let shown = clean(content_type, TextSource::Text);
+                    let shown = clean(content_type, CarriageReturnMode::EndsLine);
                     let say = phrases::WRONG_TYPE.with("bytes", response.body.len());
                     return Err(
                         say.with("type", if shown.is_empty() { "?".to_owned() } else { shown })
@@ -137,7 +137,7 @@ fn text(content_type: &str, bytes: &[u8]) -> Option<String> {
     let is_html = matches!(subtype, "html" | "xhtml+xml")
         || is_unsaid && (start.starts_with("<!doctype html") || start.starts_with("<html"));
     let text = if is_html { html::to_markdown(&decoded) } else { decoded };
-    Some(clean(&text, TextSource::Text))
+    Some(clean(&text, CarriageReturnMode::EndsLine))
 }
 
 /// By its first bytes, by what the server says, by what it says itself, or as it looks.

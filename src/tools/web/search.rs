@@ -7,8 +7,8 @@ use super::page::WebPage;
 use avocet_core::i18n::{LocalizedText, Phrase, web as phrases};
 use avocet_core::text::cut;
 use avocet_model::net::HttpResponse;
-use avocet_safety::sanitize::{TextSource, clean};
-use avocet_safety::web::{QueryTask, SearchService, host_label};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
+use avocet_safety::web::{SearchService, WebSearchTask, host_label};
 
 const MAX_RESULTS: usize = 10;
 const MAX_TITLE: usize = 200;
@@ -27,18 +27,19 @@ pub struct SearchRequest {
 
 /// # Errors
 /// A sentence: these are no results.
-pub fn read(task: &QueryTask, response: &HttpResponse) -> Result<WebPage, LocalizedText> {
+pub fn read(task: &WebSearchTask, response: &HttpResponse) -> Result<WebPage, LocalizedText> {
     check_status(task, response)?;
     let unreadable = || {
         let content_type = response.header("content-type").unwrap_or("?");
         let say = phrases::SEARCH_UNREADABLE.with("host", host_label(&task.page.url));
-        say.with("type", clean(content_type, TextSource::Text)).with("bytes", response.body.len())
+        say.with("type", clean(content_type, CarriageReturnMode::EndsLine))
+            .with("bytes", response.body.len())
     };
     let found = find_results(task.settings.service, response.json()).ok_or_else(unreadable)?;
     Ok(WebPage::of_text(listed(task, &found)))
 }
 
-pub fn request(task: &QueryTask) -> SearchRequest {
+pub fn request(task: &WebSearchTask) -> SearchRequest {
     let mut url = task.page.url.clone();
     let query = task.query.as_str();
     let key = task.settings.key.as_ref().map(|key| key.expose());
@@ -73,7 +74,7 @@ pub fn request(task: &QueryTask) -> SearchRequest {
     SearchRequest { url, headers: key.into_iter().chain([accept]).collect(), body }
 }
 
-fn check_status(task: &QueryTask, response: &HttpResponse) -> Result<(), LocalizedText> {
+fn check_status(task: &WebSearchTask, response: &HttpResponse) -> Result<(), LocalizedText> {
     let settings = &task.settings;
     let say = |phrase: Phrase| {
         let say = phrase.with("host", host_label(&task.page.url));
@@ -108,7 +109,7 @@ fn find_results(service: SearchService, mut answer: Value) -> Option<Vec<Value>>
 
 /// One line of cleaned text.
 fn line(text: &str, most: usize) -> String {
-    let cleaned = clean(text, TextSource::Text);
+    let cleaned = clean(text, CarriageReturnMode::EndsLine);
     let words: Vec<&str> = cleaned.split_whitespace().collect();
     cut(&words.join(" "), most)
 }
@@ -136,7 +137,7 @@ fn entry(result: &Value) -> Option<String> {
     Some([title, url.to_string(), excerpt].join("\n   ").trim_end().to_owned())
 }
 
-fn listed(task: &QueryTask, found: &[Value]) -> String {
+fn listed(task: &WebSearchTask, found: &[Value]) -> String {
     let host = host_label(&task.page.url);
     let entries = found.iter().filter_map(entry).take(MAX_RESULTS).enumerate();
     let entries: Vec<String> = entries.map(|(at, entry)| format!("{}. {entry}", at + 1)).collect();

@@ -112,7 +112,7 @@ impl Choices {
         rows.flat_map(|(at, row)| {
             let label = offer.named(row, row.label).text(cx.lang);
             let digit = (offer.kind != QuestionKind::Template).then_some(at + 1);
-            let chosen = self.is_chosen(row);
+            let chosen = self.is_highlighted(row);
             let mut lines = choice_rows(digit, &label, row.letter, chosen, width, cx);
             let note = self.note.iter().filter(|_| chosen && offer.is_lasting(row.pick));
             lines.extend(note.flat_map(|say| {
@@ -158,17 +158,17 @@ impl Choices {
         line
     }
 
-    fn is_chosen(&self, choice: &QuestionChoice) -> bool {
+    fn is_highlighted(&self, choice: &QuestionChoice) -> bool {
         self.flow.marked() == Some(choice) && !self.is_cursor_elsewhere && !self.is_inactive
     }
 
     fn style(&self, choice: &QuestionChoice, cx: &DrawContext<'_>) -> Style {
-        if self.is_chosen(choice) { cx.theme.chosen() } else { cx.theme.text }
+        if self.is_highlighted(choice) { cx.theme.chosen() } else { cx.theme.text }
     }
 
     /// The mark, the letter, and the short label, which wraps in its own column.
     fn cell(&self, row: &QuestionChoice, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
-        let sigil = if self.is_chosen(row) { CHOSEN } else { NOT_CHOSEN };
+        let sigil = if self.is_highlighted(row) { CHOSEN } else { NOT_CHOSEN };
         let style = self.style(row, cx);
         let letter = style.patch(cx.theme.accent).add_modifier(Modifier::BOLD);
         let label = self.flow.offer.named(row, row.short).text(cx.lang);

@@ -22,4 +22,4 @@ pub use graphics::{GraphicsProbe, GraphicsReply, PictureSupport};
 pub use placed::{PlacedPicture, reserve};
 pub use shelf::{PictureShelf, WantedPicture};
 pub use size::{CellSize, PictureSize, picture_size};
-pub use worker::{PictureInput, PictureWorker};
+pub use worker::{PictureEvent, PictureWorker};

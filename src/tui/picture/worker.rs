@@ -8,9 +8,9 @@ use super::encode::{EncodeResult, EncodedPicture, PictureRequest};
 use super::graphics::GraphicsReply;
 use super::size::CellSize;
 
-/// What comes in for the pictures.
+/// An event for the screen: an answer of the terminal about graphics, or a result of the worker.
 #[derive(Clone, Debug, PartialEq)]
-pub enum PictureInput {
+pub enum PictureEvent {
     /// The terminal answered; with the size of a cell as the system knows it.
     Reply(GraphicsReply, Option<CellSize>),
     /// An image was encoded, or not.
@@ -35,11 +35,11 @@ impl PictureWorker {
     }
 
     /// The next result; waits for ever while there is none.
-    pub async fn next_result(&mut self) -> PictureInput {
+    pub async fn next_result(&mut self) -> PictureEvent {
         let Some((_, work)) = &mut self.work else { return std::future::pending().await };
         let picture = work.await.ok().flatten().map(Arc::new);
         match self.work.take() {
-            Some((result, _)) => PictureInput::Encoded(EncodeResult { picture, ..result }),
+            Some((result, _)) => PictureEvent::Encoded(EncodeResult { picture, ..result }),
             None => std::future::pending().await,
         }
     }

@@ -11,7 +11,7 @@ use super::paragraph::{
 use super::time;
 use avocet_core::i18n::screen;
 use avocet_core::protocol::{Observation, StepAction};
-use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{CarriageReturnMode, clean};
 
 /// Lines that are kept at the start and at the end.
 const HEAD: usize = 120;
@@ -38,7 +38,7 @@ impl ReadExcerpt {
     pub fn new(observation: &Observation) -> Option<ReadExcerpt> {
         let StepAction::Tool { name, input } = &observation.step.work else { return None };
         let path = input["path"].as_str().filter(|_| name == "file.read")?;
-        let text = clean(&observation.stdout, TextSource::Command);
+        let text = clean(&observation.stdout, CarriageReturnMode::OverwritesLine);
         let lines: Option<Vec<(u64, &str)>> = text.lines().map(numbered_line).collect();
         let lines = lines.filter(|lines| !lines.is_empty())?;
         let left_out = lines.len().saturating_sub(HEAD + TAIL);

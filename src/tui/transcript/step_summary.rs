@@ -13,7 +13,7 @@ use avocet_core::i18n::agent::{CANCELLED, SKIPPED};
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, common, screen, session};
 use avocet_core::protocol::{Change, Observation, Outcome, ParsedOutput};
 use avocet_present::outcome::{self, FailedTest};
-use avocet_safety::sanitize::{TextSource, clean, is_binary};
+use avocet_safety::sanitize::{CarriageReturnMode, clean, is_binary};
 
 /// Rows of a failed step's output while it is folded.
 const FAILURE: usize = 4;
@@ -79,7 +79,7 @@ pub(super) const CHANGE_ROWS: usize = 12;
 
 impl ChangeExcerpt {
     fn new(change: &Change) -> ChangeExcerpt {
-        let text = clean(&change.diff, TextSource::Command);
+        let text = clean(&change.diff, CarriageReturnMode::OverwritesLine);
         let diff: String = text.split_inclusive('\n').take(CHANGE_LINES).collect();
         ChangeExcerpt {
             added: change.added,

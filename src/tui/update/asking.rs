@@ -8,7 +8,7 @@ use super::{act, apply_modal_action, list_key};
 use crate::Millis;
 use crate::event::ScreenEffect;
 use crate::focus::{Focus, input_focus};
-use crate::guard::{KeyKind, KeyTarget, Route};
+use crate::guard::{KeyKind, KeyRoute, KeyTarget};
 use crate::keys::{self, EditAction, KeyAction, KeyContext, ScrollAction};
 use crate::modal::ModalAction;
 use crate::state::State;
@@ -33,14 +33,14 @@ pub(super) fn handle_key(
     let kind = key_kind(state, key, focus);
     let ignored = state.guard.take_ignored(at);
     match state.guard.route_key(kind, at, draft) {
-        Route::FocusMoved => {
+        KeyRoute::FocusMoved => {
             close_lists(state);
             state.modals.reset_selection();
             Vec::new()
         }
-        Route::To(KeyTarget::Question) => handle_question_key(state, key, ignored, at),
-        Route::Held => hold_key(state, key, ignored, at),
-        Route::To(KeyTarget::Draft) => {
+        KeyRoute::To(KeyTarget::Question) => handle_question_key(state, key, ignored, at),
+        KeyRoute::Held => hold_key(state, key, ignored, at),
+        KeyRoute::To(KeyTarget::Draft) => {
             state.modals.reset_selection();
             if is_text_key(key) && !ignored.is_empty() {
                 state.guard.record_typing(at);

@@ -4,7 +4,7 @@ use super::input::input_changed;
 use crate::Millis;
 use crate::clipboard::PastedResult;
 use crate::event::ScreenEffect;
-use crate::picture::PictureInput;
+use crate::picture::PictureEvent;
 use crate::state::State;
 use crate::symbols::LineStyle;
 
@@ -14,13 +14,13 @@ pub(super) fn set_lines(state: &mut State, lines: LineStyle) -> Vec<ScreenEffect
     Vec::new()
 }
 
-pub(super) fn apply(state: &mut State, input: PictureInput) -> Vec<ScreenEffect> {
+pub(super) fn apply(state: &mut State, input: PictureEvent) -> Vec<ScreenEffect> {
     match input {
-        PictureInput::Reply(reply, measured) => {
+        PictureEvent::Reply(reply, measured) => {
             state.display.graphics.handle(reply, measured);
             state.transcript.pictures.set_graphics(state.display.graphics.graphics());
         }
-        PictureInput::Encoded(result) => state.transcript.add_picture(&result),
+        PictureEvent::Encoded(result) => state.transcript.add_picture(&result),
     }
     Vec::new()
 }

@@ -90,8 +90,8 @@ impl Grid {
         (row, at.min(self.end(row).1.saturating_sub(1)))
     }
 
-    /// The position right after a cell, in its line.
-    pub fn cell_after(&self, (row, at): Cell) -> Cell {
+    /// The cell after this one, at most the end of its line.
+    pub fn next_in_line(&self, (row, at): Cell) -> Cell {
         (row, (at + 1).min(self.end(row).1))
     }
 

@@ -35,9 +35,9 @@ impl Grid {
                 let to = self.closing(open, close, at)?;
 
                 Some(if object.is_around {
-                    (from, self.cell_after(to))
+                    (from, self.next_in_line(to))
                 } else {
-                    (self.cell_after(from), to)
+                    (self.next_in_line(from), to)
                 })
             }
         }

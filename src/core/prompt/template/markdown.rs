@@ -1,6 +1,8 @@
 //! The placeholders of Markdown commands and skills.
 
-use super::{ArgPlaceholder, PathPart, Piece, TemplateForm, placeholder, push_piece_text, shell};
+use super::{
+    ArgPlaceholder, PathFragment, Piece, TemplateForm, placeholder, push_piece_text, shell,
+};
 use crate::i18n::LocalizedText;
 use crate::prompt::mention;
 use crate::protocol::LineRange;
@@ -132,7 +134,7 @@ fn parse_mention(text: &str) -> Option<(Piece, usize)> {
     loop {
         let rest = text.get(at..)?;
         if let Some((hole, len)) = placeholder(rest, TemplateForm::Markdown) {
-            path.push(PathPart::Placeholder(hole));
+            path.push(PathFragment::Placeholder(hole));
             at += len;
             continue;
         }
@@ -141,7 +143,7 @@ fn parse_mention(text: &str) -> Option<(Piece, usize)> {
         if !path.is_empty() && mention.path.chars().all(|c| c == '.') {
             break;
         }
-        path.push(PathPart::Text(mention.path));
+        path.push(PathFragment::Text(mention.path));
         at += len;
         lines = mention.lines;
         if lines.is_some()

@@ -45,13 +45,13 @@ enum Piece {
     Text(String),
     Placeholder(ArgPlaceholder),
     Shell(TemplateLine),
-    Insert { path: Vec<PathPart>, lines: Option<LineRange> },
-    Mention { path: Vec<PathPart>, lines: Option<LineRange> },
+    Insert { path: Vec<PathFragment>, lines: Option<LineRange> },
+    Mention { path: Vec<PathFragment>, lines: Option<LineRange> },
 }
 
-/// A part of a path.
+/// A piece of the path of a file in a template: literal text, or a placeholder for an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum PathPart {
+enum PathFragment {
     Text(String),
     Placeholder(ArgPlaceholder),
 }
@@ -91,9 +91,9 @@ impl Template {
             Piece::Text(_) => false,
             Piece::Placeholder(hole) => is_arg(hole),
             Piece::Shell(line) => line.placeholders().any(|hole| is_arg(&hole)),
-            Piece::Insert { path, .. } | Piece::Mention { path, .. } => {
-                path.iter().any(|bit| matches!(bit, PathPart::Placeholder(hole) if is_arg(hole)))
-            }
+            Piece::Insert { path, .. } | Piece::Mention { path, .. } => path
+                .iter()
+                .any(|bit| matches!(bit, PathFragment::Placeholder(hole) if is_arg(hole))),
         })
     }
 
@@ -161,11 +161,11 @@ fn push_text(parts: &mut Vec<PromptPart>, text: &str) {
     }
 }
 
-fn join_path(path: &[PathPart], values: &TemplateValues) -> String {
+fn join_path(path: &[PathFragment], values: &TemplateValues) -> String {
     path.iter()
         .map(|bit| match bit {
-            PathPart::Text(text) => text.as_str(),
-            PathPart::Placeholder(hole) => values.get(*hole),
+            PathFragment::Text(text) => text.as_str(),
+            PathFragment::Placeholder(hole) => values.get(*hole),
         })
         .collect()
 }
@@ -227,7 +227,7 @@ fn push_piece_text(pieces: &mut Vec<Piece>, text: &str) {
 }
 
 /// The path of `@{…}`, and its length with the brace.
-fn parse_path(text: &str) -> Option<(Vec<PathPart>, usize)> {
+fn parse_path(text: &str) -> Option<(Vec<PathFragment>, usize)> {
     let mut bits = Vec::new();
     let mut at = 0;
     let mut from = 0;
@@ -235,8 +235,8 @@ fn parse_path(text: &str) -> Option<(Vec<PathPart>, usize)> {
     loop {
         let rest = text.get(at..)?;
         if let Some((hole, len)) = placeholder(rest, TemplateForm::Braces) {
-            bits.push(PathPart::Text(text.get(from..at)?.to_owned()));
-            bits.push(PathPart::Placeholder(hole));
+            bits.push(PathFragment::Text(text.get(from..at)?.to_owned()));
+            bits.push(PathFragment::Placeholder(hole));
             at += len;
             from = at;
             continue;
@@ -244,7 +244,7 @@ fn parse_path(text: &str) -> Option<(Vec<PathPart>, usize)> {
         match rest.chars().next()? {
             '\n' => return None,
             '}' => {
-                bits.push(PathPart::Text(text.get(from..at)?.to_owned()));
+                bits.push(PathFragment::Text(text.get(from..at)?.to_owned()));
                 return Some((bits, at + 1));
             }
             c => at += c.len_utf8(),
@@ -253,21 +253,21 @@ fn parse_path(text: &str) -> Option<(Vec<PathPart>, usize)> {
 }
 
 /// The path without the spaces around it, its quotes, and its range of lines.
-fn split_range(mut parts: Vec<PathPart>) -> Option<(Vec<PathPart>, Option<LineRange>)> {
-    if let Some(PathPart::Text(first)) = parts.first_mut() {
+fn split_range(mut parts: Vec<PathFragment>) -> Option<(Vec<PathFragment>, Option<LineRange>)> {
+    if let Some(PathFragment::Text(first)) = parts.first_mut() {
         *first = first.trim_start().to_owned();
     }
-    if let Some(PathPart::Text(last)) = parts.last_mut() {
+    if let Some(PathFragment::Text(last)) = parts.last_mut() {
         *last = last.trim_end().to_owned();
     }
     let mut lines = None;
-    if let [PathPart::Text(only)] = &mut parts[..]
+    if let [PathFragment::Text(only)] = &mut parts[..]
         && let Some((path, found)) = mention::path_with_range(only)
     {
         lines = found;
         *only = path;
     }
-    parts.retain(|bit| !matches!(bit, PathPart::Text(text) if text.is_empty()));
+    parts.retain(|bit| !matches!(bit, PathFragment::Text(text) if text.is_empty()));
     (!parts.is_empty()).then_some((parts, lines))
 }
 

@@ -355,7 +355,7 @@ fn a_long_page_is_a_file() {
     let page = Page { title: w::GREETING.into(), rows };
     chat.on_event(Event::Page(Box::new(page)));
     let shown = show(&mut chat, |_| None);
-    assert!(matches!(shown[..], [CallKind::Upload(_)]), "{}", texts(&shown));
+    assert!(matches!(shown[..], [ChatOperation::Upload(_)]), "{}", texts(&shown));
 }
 
 #[test]

@@ -13,9 +13,9 @@ fn replied(text: &str, suggestions: &[&str]) -> Event {
     })
 }
 
-fn buttons(shown: &[CallKind]) -> Vec<(String, String)> {
+fn buttons(shown: &[ChatOperation]) -> Vec<(String, String)> {
     let questions = shown.iter().filter_map(|kind| match kind {
-        CallKind::Ask(question) => Some(&question.buttons),
+        ChatOperation::Ask(question) => Some(&question.buttons),
         _ => None,
     });
     questions.flatten().map(|button| (button.label.clone(), button.data.clone())).collect()
@@ -90,7 +90,7 @@ fn the_plan_of_the_model_is_one_message_that_changes() {
     assert_eq!(texts_of(&mut chat), "▸ read\n○ write");
     chat.on_event(plan(PlanState::Done));
     let shown = show(&mut chat, |_| None);
-    assert!(matches!(shown[0], CallKind::Edit(..)), "{shown:?}");
+    assert!(matches!(shown[0], ChatOperation::Edit(..)), "{shown:?}");
     assert_eq!(texts(&shown), "✓ read\n○ write");
 }
 

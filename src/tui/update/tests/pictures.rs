@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::PictureSupport;
-use crate::picture::{CellSize, EncodeResult, EncodedPicture, GraphicsReply, PictureInput, sample};
+use crate::picture::{CellSize, EncodeResult, EncodedPicture, GraphicsReply, PictureEvent, sample};
 use crate::terminal_caps::TerminalCaps;
 use avocet_core::protocol::{AttachmentInfo, AttachmentSize};
 
@@ -15,7 +15,7 @@ fn with_pictures(show_pictures: bool) -> State {
     State::new(ScreenConfig { preferences, terminal_caps, ..ScreenConfig::default() })
 }
 
-fn tell(state: &mut State, input: PictureInput) {
+fn tell(state: &mut State, input: PictureEvent) {
     let effects = update(state, TimedInput { at: 1_000, input: ScreenInput::Picture(input) });
     assert!(visible_effects(effects).is_empty());
 }
@@ -34,7 +34,7 @@ fn pictures(state: &mut State) -> usize {
         let picture = EncodedPicture::new(&request.image, request.size, protocol, request.id);
         let picture = picture.map(Arc::new);
         let result = EncodeResult { source: request.source, protocol, picture };
-        tell(state, PictureInput::Encoded(result));
+        tell(state, PictureEvent::Encoded(result));
     }
 }
 
@@ -54,7 +54,7 @@ fn answer(state: &mut State) {
         GraphicsReply::CellSize(cell),
         GraphicsReply::Attributes { sixel: false },
     ] {
-        tell(state, PictureInput::Reply(reply, None));
+        tell(state, PictureEvent::Reply(reply, None));
     }
 }
 
