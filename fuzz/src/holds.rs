@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use avocet::protocol::reply::{self, ParsedReply, Reply};
 use avocet::protocol::streaming::Partial;
 use avocet::protocol::{Requires, Risk, Step, StepAction, Tier};
-use avocet::safety::sanitize::{Cleaner, TextSource, clean};
+use avocet::safety::sanitize::{CarriageReturnMode, Cleaner, clean};
 use avocet::safety::tools::digest;
 use avocet::safety::{
     self, Contents, Machine, PathKind, Policy, PolicyContext, PolicyRule, Program, Workspace,
@@ -85,7 +85,7 @@ pub fn shell(data: &[u8]) {
 pub fn cleaner(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let half = text.floor_char_boundary(text.len() / 2);
-    for source in [TextSource::Text, TextSource::Command] {
+    for source in [CarriageReturnMode::EndsLine, CarriageReturnMode::OverwritesLine] {
         let whole = clean(&text, source);
         let controls = |c: char| c.is_control() && c != '\n' && c != '\t';
         assert!(!whole.contains(controls), "{whole:?}");

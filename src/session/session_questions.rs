@@ -120,13 +120,16 @@ mod tests {
     #[test]
     fn questions_are_asked_one_after_the_other() {
         let mut questions = SessionQuestions::new();
-        questions.push(SessionQuestion::Start("tickets".into()));
+        questions.push(SessionQuestion::Start("tickets".into(), Vec::new()));
         questions.push(SessionQuestion::Goal);
         let first = id_of(questions.ask_next(yes_or_no)).unwrap();
         assert_eq!(questions.open(), Some(first));
         assert_eq!(questions.ask_next(yes_or_no), None, "one is open");
         assert_eq!(questions.take(AskId(first.0 + 1)), None, "no such question");
-        assert_eq!(questions.take(first), Some(SessionQuestion::Start("tickets".into())));
+        assert_eq!(
+            questions.take(first),
+            Some(SessionQuestion::Start("tickets".into(), Vec::new()))
+        );
         let second = id_of(questions.ask_next(yes_or_no)).unwrap();
         assert_ne!(first, second);
         assert_eq!(questions.take(first), None, "a late answer to the first");
