@@ -147,7 +147,7 @@ pub fn read_messages(input: impl Read + Send + 'static) -> io::Result<Receiver<C
     Ok(messages)
 }
 
-/// Tells once the client has closed its end, even if there is no room for what it wrote before.
+/// Tells once the client has closed its end, even if it wrote more than there was room for.
 ///
 /// # Errors
 /// The system starts no thread.

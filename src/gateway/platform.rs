@@ -131,6 +131,15 @@ impl IncomingKind {
     pub fn typed(name: impl Into<String>, args: impl Into<String>) -> IncomingKind {
         IncomingKind::Command { name: name.into(), args: args.into(), options: Vec::new() }
     }
+
+    /// What one that waits takes, in bytes.
+    pub fn size(&self) -> usize {
+        let text = match self {
+            IncomingKind::Text { text } | IncomingKind::Files { text, .. } => text.trim().len(),
+            _ => 0,
+        };
+        text + 512
+    }
 }
 
 /// An argument that was chosen by its name.

@@ -376,8 +376,8 @@ impl Service {
             }
             None => delivery,
         };
-        let waiting: usize = self.overflow.iter().map(|waiting| size(&waiting.incoming)).sum();
-        if waiting + size(&delivery.incoming) > self.parts.bounds.waiting_bytes {
+        let waiting: usize = self.overflow.iter().map(|waiting| waiting.incoming.kind.size()).sum();
+        if waiting + delivery.incoming.kind.size() > self.parts.bounds.waiting_bytes {
             self.done(&delivery.incoming);
             return self.answer(delivery.incoming, &w::FULL.into());
         }
@@ -581,19 +581,6 @@ impl Service {
             }
         }
     }
-}
-
-/// The text that the session got of a delivery.
-fn message_text(kind: &IncomingKind) -> String {
-    match kind {
-        IncomingKind::Text { text } | IncomingKind::Files { text, .. } => text.trim().to_owned(),
-        _ => String::new(),
-    }
-}
-
-/// The bytes of a delivery that waits.
-fn size(incoming: &Incoming) -> usize {
-    message_text(&incoming.kind).len() + 512
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "used as a function of an error")]

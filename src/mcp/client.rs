@@ -421,7 +421,7 @@ fn wrong_request(method: &str) -> McpError {
     McpError::NoProtocol { why: phrases::WRONG_REQUEST.with("method", method) }
 }
 
-/// What a server is told when its answer is no longer awaited.
+/// Sent to a server when its answer is not awaited any more.
 fn cancel_reason() -> String {
     "no longer needed".to_owned()
 }

@@ -32,7 +32,7 @@ impl ServerNeed {
 }
 
 impl ServerDefinition {
-    /// What it would get, as far as one can be told from the other.
+    /// What it would get, each of which may be withheld.
     pub fn needs(&self, workspace: &Path) -> Vec<ServerNeed> {
         let mut needs = Vec::new();
         if let ServerTransport::Stdio(server) = &self.transport {

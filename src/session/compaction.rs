@@ -71,7 +71,7 @@ pub(super) fn start(
 }
 
 impl Conversation {
-    /// `/recall ID`. A part that is no longer in memory is read from the store. `last`: the last turn
+    /// `/recall ID`. A part that memory lost is read from the store. `last`: the last turn
     /// that ended; `room`: the bytes of a request.
     pub(super) async fn recall(
         &mut self,

@@ -35,7 +35,7 @@ pub struct Conversation {
     pub last_input: Option<(UserInput, TurnPosition)>,
     /// The skills in view.
     pub active_skills: ActiveSkills,
-    /// The model was last told that it plans.
+    /// The last request of the model named the mode for plans.
     pub is_planning: bool,
     /// The branch that the model last heard of.
     pub told_branch: Option<String>,

@@ -167,7 +167,7 @@ impl Session {
 
 impl Conversation {
     /// What a turn of the model starts with, but for its message: the text is what follows it. `news`
-    /// is what the model is told of jobs.
+    /// is what the model gets to know of jobs.
     fn turn_start(
         &mut self,
         info: &SessionInfo,

@@ -419,7 +419,7 @@ impl Toolbox {
     pub fn find(&self, action: &StepAction) -> Option<&Arc<dyn Tool>> {
         let name = match action {
             StepAction::Shell { .. } => "exec",
-            // There is no tool of that name, since only the user asks for an undo: it writes a file.
+            // Only the user asks for an undo, so no tool has that name: it writes a file.
             StepAction::Tool { name, .. } if name == "file.restore" => "file.write",
             StepAction::Tool { name, .. } if name.starts_with(MCP_PREFIX) => MCP_CALL_TOOL,
             other => other.tool(),

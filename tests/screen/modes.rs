@@ -270,7 +270,7 @@ fn a_setting_counts_at_once_in_the_running_session_and_is_shown_with_its_origin(
     screen.press("/config safety.allow touch *\r");
     screen.wait_for("Set `safety.allow`");
     screen.press("/config gateway.max_queued 9\r");
-    screen.wait_for("Takes effect when the gateway starts next.");
+    screen.wait_for("Read when the gateway starts.");
     screen.press("/config safety.alow x\r");
     screen.wait_for("There is no setting `safety.alow`");
     screen.press("/config safety.allow\r");

@@ -227,7 +227,7 @@ impl ChatConversation {
         true
     }
 
-    /// Sends an operation that begins a turn or belongs to one. Before one of a speaker who is no
+    /// Sends an operation that begins a turn or belongs to one. Before one of a speaker who is not an
     /// admin, a mode in which steps run without a question goes back to asking.
     fn submit(&mut self, id: SubmitId, op: Op, speaker_is_admin: bool) -> Vec<ChatEffect> {
         let asks = self.context.ask_again(speaker_is_admin);

@@ -40,8 +40,8 @@ async fn answer_dialogue(
     let options = CallOptions { params: call.clone(), ..CallOptions::default() };
     let end = frame.dialogue.messages.len();
     let sent = model_messages(frame, end, None, &SystemParts::default())?;
-    let question = ToolLoopInput::about(frame, end, &sent, "");
-    let mut reply = match answer_with_tools(run, frame, question, &options).await? {
+    let input = ToolLoopInput::about(frame, end, &sent, "");
+    let mut reply = match answer_with_tools(run, frame, input, &options).await? {
         Some(reply) => reply,
         None => complete(run, frame, sent, options).await?,
     };

@@ -124,8 +124,8 @@ async fn script_reply(
 ) -> ScriptResult<ScriptReply> {
     let parts = SystemParts { notes: placeholder.choice_instruction(), ..SystemParts::default() };
     let sent = model_messages(frame, at, None, &parts)?;
-    let question = ToolLoopInput::about(frame, at, &sent, before);
-    if let Some(reply) = answer_with_tools(run, frame, question, &options).await? {
+    let input = ToolLoopInput::about(frame, at, &sent, before);
+    if let Some(reply) = answer_with_tools(run, frame, input, &options).await? {
         return Ok(reply);
     }
     let role = frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();

@@ -82,8 +82,8 @@ async fn ask_actor(
     sent.extend(messages_for_role(role, lines, frame.manifest.name()));
     let options = CallOptions { role: Some(role.to_owned()), ..options };
     let said = frame.dialogue.messages.iter().take(end).next_back().map(DialogueMessage::text);
-    let question = ToolLoopInput { said, sent: sent.clone(), begun: begun.to_owned() };
-    let reply = match answer_with_tools(run, actor, question, &options).await? {
+    let input = ToolLoopInput { said, sent: sent.clone(), begun: begun.to_owned() };
+    let reply = match answer_with_tools(run, actor, input, &options).await? {
         Some(reply) => reply,
         None => {
             if !begun.is_empty() {

@@ -92,10 +92,10 @@ impl ToolLoopInput {
 pub async fn answer_with_tools(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    question: ToolLoopInput,
+    input: ToolLoopInput,
     options: &CallOptions,
 ) -> ScriptResult<Option<ScriptReply>> {
-    let Some(said) = question.said.clone().filter(|_| !options.is_retry) else { return Ok(None) };
+    let Some(said) = input.said.clone().filter(|_| !options.is_retry) else { return Ok(None) };
     let tools = list_tools(run, frame, &said).await?;
     if tools.is_empty() {
         return Ok(None);
@@ -118,7 +118,7 @@ pub async fn answer_with_tools(
         if tools.is_empty() {
             break;
         }
-        let wanted = request_calls(run, frame, &question, &tools, mode, &results, options).await?;
+        let wanted = request_calls(run, frame, &input, &tools, mode, &results, options).await?;
         if wanted.is_empty() {
             break;
         }
@@ -130,7 +130,7 @@ pub async fn answer_with_tools(
     if results.calls.is_empty() {
         return Ok(None);
     }
-    final_answer(run, frame, &question, &tools, mode, results, options).await.map(Some)
+    final_answer(run, frame, &input, &tools, mode, results, options).await.map(Some)
 }
 
 /// The answer that is based on the results. Without a `run_mode` the model may name further calls
@@ -138,7 +138,7 @@ pub async fn answer_with_tools(
 async fn final_answer(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    question: &ToolLoopInput,
+    input: &ToolLoopInput,
     tools: &[&ScriptTool],
     schedule: ToolSchedule,
     mut results: Results,
@@ -147,10 +147,10 @@ async fn final_answer(
     let mut more = if tools.is_empty() { 0 } else { schedule.more_rounds };
     let mut tries = TRIES;
     loop {
-        let mut sent = question.sent.clone();
+        let mut sent = input.sent.clone();
         sent.extend(results.messages());
-        if !question.begun.is_empty() {
-            sent.push(Message::assistant(question.begun.clone()));
+        if !input.begun.is_empty() {
+            sent.push(Message::assistant(input.begun.clone()));
         }
         let reply_use = if more > 0 { ReplyUse::AnswerOrCalls } else { ReplyUse::Answer };
         let reply =
@@ -180,14 +180,14 @@ async fn final_answer(
 async fn request_calls(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    question: &ToolLoopInput,
+    input: &ToolLoopInput,
     tools: &[&ScriptTool],
     schedule: ToolSchedule,
     results: &Results,
     options: &CallOptions,
 ) -> ScriptResult<Vec<ParsedToolCall>> {
     let (system, mut sent): (Vec<Message>, Vec<Message>) =
-        question.sent.iter().cloned().partition(|message| message.role == Role::System);
+        input.sent.iter().cloned().partition(|message| message.role == Role::System);
     let own = system.iter().map(|message| message.text().into_owned());
     let all: Vec<String> = own.chain([tools_prompt(tools, schedule)]).collect();
     sent.insert(0, Message::system(all.join("\n\n")));
