@@ -92,13 +92,18 @@ fn the_tables_of_the_language_stand_whole_in_its_help() {
         let ran = bench.command(&["help", "scripts", chapter]).output().unwrap();
         out(&ran)
     };
+    // What a row is about may be above its text.
+    let has_row = |page: &str, name: &str| {
+        let mut rests = page.lines().filter_map(|line| line.strip_prefix("  ")?.strip_prefix(name));
+        rests.any(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
     let directives = page("directives");
     for row in directive::TABLE {
-        assert!(directives.contains(&format!("\n  {} ", row.signature())), "{}", row.name);
+        assert!(has_row(&directives, &row.signature()), "{}", row.name);
     }
     let settings = page("settings");
     for row in SETTINGS.iter().chain(PARAMETERS) {
-        assert!(settings.contains(&format!("\n  {} ", row.name)), "{}", row.name);
+        assert!(has_row(&settings, row.name), "{}", row.name);
     }
     let templates = page("templates");
     assert!(template::FILTERS.iter().all(|name| templates.contains(name)), "{templates}");

@@ -400,7 +400,7 @@ async fn of_the_gateway(running: &mut Running, key: &SettingKey) {
     let hint = notice.hint.map(|hint| hint.text(Lang::En)).unwrap_or_default();
     // Who may talk is looked up for each message.
     let at_once = [".allow", ".admins", ".mention"].iter().any(|end| key.path.ends_with(end));
-    assert_eq!(hint.contains("gateway starts next"), !at_once, "{}: {hint}", key.path);
+    assert_eq!(hint.contains("gateway starts"), !at_once, "{}: {hint}", key.path);
     assert!(running.row(key.path).await.contains(value), "{}", key.path);
     running.configure(key.path, None).await;
     assert_eq!(running.row(key.path).await, row, "{}", key.path);
