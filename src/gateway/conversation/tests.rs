@@ -40,7 +40,7 @@ fn conversation(user_commands: &[&str]) -> ChatConversation {
 /// A chat that begins after the program ended in the middle of a turn.
 fn recovering(begun: BegunMessage) -> ChatConversation {
     let options = conversation(&[]).context.options;
-    let recovery = ChatRecovery { begun: vec![begun], question: None };
+    let recovery = ChatRecovery { begun: vec![begun], ..ChatRecovery::default() };
     ChatConversation::new(options, SessionInfo::default(), recovery)
 }
 
