@@ -1,7 +1,7 @@
 //! Which message answers which command, and what completes them.
 
 use super::*;
-use avocet_core::protocol::RuleOp;
+use avocet_core::protocol::{Image, RuleOp};
 
 /// The texts that are sent from now on, and the commands that they answer.
 fn answers(chat: &mut ChatConversation) -> Vec<(String, Option<String>)> {
