@@ -161,7 +161,7 @@ pub fn build_with(
         },
         security,
         tools,
-        surroundings: surroundings(startup),
+        workspace_facts: workspace_facts(startup),
         persona,
         user_notes: startup.paths.user_notes(),
         outputs: startup.shared.outputs(&startup.paths),
@@ -212,7 +212,7 @@ fn hooks(startup: &Startup, purpose: SessionPurpose, exec: &Exec) -> Option<Box<
 }
 
 /// Nothing in an untrusted folder is read.
-fn surroundings(startup: &Startup) -> WorkspaceFacts {
+fn workspace_facts(startup: &Startup) -> WorkspaceFacts {
     let shell = startup.environment.path("SHELL");
     let shell = shell.as_deref().and_then(Path::file_name).unwrap_or_default();
     let project = startup.trusted.then(|| describe_project(&startup.folder));

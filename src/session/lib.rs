@@ -167,7 +167,7 @@ pub struct SessionConfig {
     pub security: Security,
     pub tools: Toolbox,
     /// What the prompt says of the workspace.
-    pub surroundings: crate::context::system::WorkspaceFacts,
+    pub workspace_facts: crate::context::system::WorkspaceFacts,
     pub persona: Persona,
     /// The folder for long outputs of steps; `None`: they are not kept.
     pub outputs: Option<std::path::PathBuf>,

@@ -77,7 +77,7 @@ impl Session {
                 extensions: config.extensions,
                 servers: McpServers::new(config.access.servers),
                 tools: config.tools,
-                surroundings: config.surroundings,
+                workspace_facts: config.workspace_facts,
                 outputs: config.outputs,
                 approves_template_commands: config.approves_template_commands,
                 messages: notes,

@@ -27,7 +27,7 @@ const MAX_COMMANDS: usize = 16;
 #[derive(Clone, Debug)]
 pub struct SystemPrompts {
     pub cwd: String,
-    pub surroundings: WorkspaceFacts,
+    pub workspace_facts: WorkspaceFacts,
     pub lang: Lang,
     /// The bot's own prompt.
     pub bot: Option<String>,
@@ -44,7 +44,7 @@ impl SystemPrompts {
             tools: self.tools.iter().map(|tool| tool.spec().prompt).collect(),
             cwd: &self.cwd,
             os: std::env::consts::OS,
-            surroundings: &self.surroundings,
+            workspace_facts: &self.workspace_facts,
             lang: self.lang,
             max_commands: MAX_COMMANDS,
             bot: self.bot.as_deref(),

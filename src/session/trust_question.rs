@@ -22,7 +22,7 @@ impl Session {
         self.info.branch =
             trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
         if trusted && self.conversation.history.is_empty() {
-            self.resources.surroundings.project = describe_project(&self.security.place.cwd);
+            self.resources.workspace_facts.project = describe_project(&self.security.place.cwd);
         }
         self.follow([SessionEffect::FilesChanged, SessionEffect::InfoChanged]).await;
         let effects = self.security.leave_unheld_mode(&mut self.info);

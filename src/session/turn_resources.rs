@@ -38,7 +38,7 @@ pub(super) struct TurnResources {
     pub servers: McpServers,
     pub tools: Toolbox,
     /// What the prompt says of the workspace.
-    pub surroundings: WorkspaceFacts,
+    pub workspace_facts: WorkspaceFacts,
     /// The folder for long outputs of steps.
     pub outputs: Option<PathBuf>,
     /// Whether shell commands that are not of high risk were approved at the start of the program.
@@ -200,7 +200,7 @@ impl TurnResources {
         let persona = &self.model.persona;
         SystemPrompts {
             cwd: info.cwd.clone(),
-            surroundings: self.surroundings.clone(),
+            workspace_facts: self.workspace_facts.clone(),
             lang: info.lang,
             bot: persona.prompt.clone(),
             tools: self.toolbox(security),

@@ -72,7 +72,7 @@ pub async fn pipe(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> Ca
         values.positional = args.positional.into_iter().skip(first).collect();
     }
     values.add_latest(&latest);
-    if frame.imports.has_function(&name) {
+    if frame.bindings.has_function(&name) {
         run.call_function(frame, &name, values).await
     } else {
         run.call_script(frame, &name, values.into_script_args()).await.map(Some)

@@ -47,12 +47,12 @@ impl ScriptRun {
         name: &str,
         values: ArgValues,
     ) -> CallResult {
-        match frame.imports.callee(name) {
+        match frame.bindings.callee(name) {
             Some(Callee::Js { name, .. }) => {
                 call_js(self, frame, &name, values.into_function_args()).await
             }
             Some(Callee::Wasm { module, name }) => {
-                frame.imports.call_wasm(module, &name, &values.into_function_args()).map(Some)
+                frame.bindings.call_wasm(module, &name, &values.into_function_args()).map(Some)
             }
             Some(Callee::Script(shape)) => {
                 let args = values.into_script_args();
@@ -70,9 +70,9 @@ impl ScriptRun {
                 let names = CallNames::new(name, [inside.as_str()]);
                 frame.check_not_denied(&names, &Map::new())?;
                 let name = inside;
-                let Some(mut other) = frame.imports.take_module(module) else { return Ok(None) };
+                let Some(mut other) = frame.bindings.take_module(module) else { return Ok(None) };
                 let came = Box::pin(self.call_function(&mut other, &name, values)).await;
-                frame.imports.put_module(module, other);
+                frame.bindings.put_module(module, other);
                 came
             }
             None => Err(unknown_name_error(frame, name)),
@@ -120,8 +120,8 @@ impl ScriptRun {
     ) -> BoxFuture<'a, ScriptResult<Value>> {
         Box::pin(async move {
             frame.require_trust(format_args!("@{name}"))?;
-            if frame.imports.has_function(name) {
-                let names = CallNames::new(name, []).denied_as(frame.imports.original_name(name));
+            if frame.bindings.has_function(name) {
+                let names = CallNames::new(name, []).denied_as(frame.bindings.original_name(name));
                 frame.check_permission(self.host.as_mut(), &names, &args.named).await?;
                 let ScriptArgs { positional, named, .. } = args;
                 let values = ArgValues { positional, named, passed_variables: Map::new() };
@@ -160,7 +160,7 @@ impl ScriptRun {
 
 /// Whether a name can be called.
 pub fn is_callable(frame: &Frame, name: &str) -> bool {
-    directive::find(name).is_some() || frame.imports.has_function(name)
+    directive::find(name).is_some() || frame.bindings.has_function(name)
 }
 
 /// Runs a call; `None` if it has no value.
@@ -174,7 +174,7 @@ fn call<'a>(
         if called.name != "initDone" {
             frame.require_trust(format_args!("${}", called.name))?;
         }
-        let row = if frame.imports.has_function(called.name) {
+        let row = if frame.bindings.has_function(called.name) {
             None
         } else {
             directive::find(called.name)
@@ -265,7 +265,7 @@ fn note_unread_args(
 
 /// Whether a name means a script or one of the program's own tools, not a function.
 fn is_script(run: &ScriptRun, frame: &Frame, name: &str) -> bool {
-    !frame.imports.has_function(name) && ToolKind::find(frame, &run.library, name).is_ok()
+    !frame.bindings.has_function(name) && ToolKind::find(frame, &run.library, name).is_ok()
 }
 
 /// All arguments of a call: in brackets, under the key, and in the other keys.
@@ -322,14 +322,14 @@ async fn interact(
     message: String,
 ) -> ScriptResult<Value> {
     let key = manifest.origin.file.clone();
-    let mut agent = match frame.imports.agents.remove(&key) {
+    let mut agent = match frame.bindings.agents.remove(&key) {
         Some(agent) => agent,
         None => run.start_agent(frame, manifest, ScriptArgs::from(args)).await?,
     };
     agent.dialogue.push(DialogueMessage::rendered("user", message));
     let came = run.answer(&mut agent, &Map::new()).await;
     let said = agent.values.latest.clone();
-    frame.imports.agents.insert(key, agent);
+    frame.bindings.agents.insert(key, agent);
     came?;
     Ok(said)
 }

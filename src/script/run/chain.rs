@@ -24,12 +24,12 @@ pub async fn run_chain(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Sc
 
 async fn run_link(run: &mut ScriptRun, frame: &mut Frame, expr: &CallExpr) -> ScriptResult {
     let latest = frame.values.latest.clone();
-    if expr.directive && !frame.imports.has_function(&expr.name) {
+    if expr.directive && !frame.bindings.has_function(&expr.name) {
         return run_directive_link(run, frame, expr, latest).await;
     }
     let mut passed = evaluate_link_args(run, frame, &expr.args, &latest).await?;
     let keeps = passed.named.shift_remove("!as");
-    let known = frame.imports.callee(&expr.name);
+    let known = frame.bindings.callee(&expr.name);
     let plain = matches!(known, Some(Callee::Js { takes_object: false, .. }));
     let value = if plain && expr.args.is_empty() && !latest.is_object() {
         passed.positional.push(latest);

@@ -42,7 +42,7 @@ impl ScriptRun {
             }
         } else if let Some(call) = call_text::parse_call(&handler.callback) {
             let passed = ArgValues::from(args);
-            match directive::find(&call.name).filter(|_| !frame.imports.has_function(&call.name)) {
+            match directive::find(&call.name).filter(|_| !frame.bindings.has_function(&call.name)) {
                 Some(row) => Box::pin(row.run_with(self, frame, passed)).await,
                 None => Box::pin(self.call_function(frame, &call.name, passed)).await,
             }

@@ -47,7 +47,7 @@ pub struct Frame {
     pub manifest: Arc<Manifest>,
     pub values: ScopeValues,
     pub dialogue: Dialogue,
-    pub imports: ScriptBindings,
+    pub bindings: ScriptBindings,
     pub handlers: Vec<Handler>,
     /// The permissions of this script and of its callers.
     pub permissions: Vec<Arc<Value>>,
@@ -205,7 +205,7 @@ impl Frame {
                 ..ScopeValues::default()
             },
             dialogue: Dialogue::default(),
-            imports: ScriptBindings::default(),
+            bindings: ScriptBindings::default(),
             handlers: Vec::new(),
             unbound_arg: None,
             file: Arc::from(manifest.origin.file.as_str()),

@@ -83,7 +83,7 @@ async fn import_functions(
             };
             for name in &plain {
                 let full = format!("{object}.{}", strip_dollar(name));
-                frame.imports.add(&full, Callee::Js { name: inside(name), takes_object: false });
+                frame.bindings.add(&full, Callee::Js { name: inside(name), takes_object: false });
             }
             bind_js(run, frame, &object, module).await?;
         }
@@ -116,13 +116,13 @@ async fn import_function(
     template: bool,
 ) -> ScriptResult {
     match name.strip_prefix("template$").or(template.then_some(name)) {
-        Some(name) => frame.imports.add_template(name, inside),
+        Some(name) => frame.bindings.add_template(name, inside),
         // An existing name stays.
-        None if frame.imports.has_function(name) => {}
+        None if frame.bindings.has_function(name) => {}
         None => {
             bind_js(run, frame, name, inside).await?;
             let callee = Callee::Js { name: inside.to_owned(), takes_object: false };
-            frame.imports.add(name, callee);
+            frame.bindings.add(name, callee);
         }
     }
     Ok(())
@@ -138,9 +138,9 @@ fn import_wasm(
     let bytes = library.files().read_bytes(&path)?;
     let bytes = bytes.ok_or_else(|| phrases::NO_FILE.with("name", quoted(name)))?;
     let module = wasm::Module::read(&bytes)?;
-    let at = frame.imports.wasm.len();
+    let at = frame.bindings.wasm.len();
     let names = module.functions();
-    frame.imports.wasm.push(module);
+    frame.bindings.wasm.push(module);
     let object = match &import.picks {
         Picks::Namespace => Some(module_name(name)),
         Picks::Alias(name) => Some(name.clone()),
@@ -157,7 +157,7 @@ fn import_wasm(
                 None => function.clone(),
             },
         };
-        frame.imports.add(&alias, Callee::Wasm { module: at, name: function });
+        frame.bindings.add(&alias, Callee::Wasm { module: at, name: function });
     }
     Ok(())
 }
@@ -179,7 +179,7 @@ async fn import_script(
             let callee = given.iter().find(|(name, _)| *name == pick.name);
             let (name, callee) =
                 callee.ok_or_else(|| phrases::NO_EXPORT.with("name", quoted(&pick.name)))?;
-            frame.imports.add(pick.alias.as_ref().unwrap_or(name), callee.clone());
+            frame.bindings.add(pick.alias.as_ref().unwrap_or(name), callee.clone());
         }
         return Ok(());
     }
@@ -191,7 +191,7 @@ async fn import_script(
             (Picks::Alias(alias), _) => format!("{alias}.{name}"),
             _ => name,
         };
-        frame.imports.add(&name, callee);
+        frame.bindings.add(&name, callee);
     }
     Ok(())
 }
@@ -227,16 +227,16 @@ async fn script_exports(
         match export {
             Export::Itself => given.extend(itself(shape)),
             Export::Function { name, alias } => {
-                if !module.imports.has_function(name) {
+                if !module.bindings.has_function(name) {
                     return Err(phrases::NO_EXPORT.with("name", quoted(name)).into());
                 }
                 let shown = alias.clone().unwrap_or_else(|| name.clone());
                 foreign.push((shown, name.clone()));
             }
             Export::Import(import) => {
-                let before: Vec<String> = module.imports.callees.keys().cloned().collect();
+                let before: Vec<String> = module.bindings.callees.keys().cloned().collect();
                 Box::pin(load_import(run, &mut module, import)).await?;
-                let new = module.imports.callees.keys().filter(|name| !before.contains(name));
+                let new = module.bindings.callees.keys().filter(|name| !before.contains(name));
                 foreign.extend(new.map(|name| (name.clone(), name.clone())));
             }
         }
@@ -249,7 +249,7 @@ async fn script_exports(
     if !import.skips_init {
         run_initialiser(run, &mut module, Value::Object(data)).await?;
     }
-    let at = frame.imports.add_module(module);
+    let at = frame.bindings.add_module(module);
     given.extend(
         foreign.into_iter().map(|(shown, name)| (shown, Callee::OtherScript { module: at, name })),
     );
@@ -297,7 +297,7 @@ async fn run_initialiser(run: &mut ScriptRun, frame: &mut Frame, data: Value) ->
         return Ok(());
     }
     let own = setting.filter(|node| node.as_text().is_some());
-    let has_function = own.is_some() || frame.imports.has_function(INIT);
+    let has_function = own.is_some() || frame.bindings.has_function(INIT);
     if !has_function || frame.values.flag("runSelfBeforeInitializeExec") == Some(true) {
         Box::pin(run.run_without_answer(frame)).await?;
     }

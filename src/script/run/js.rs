@@ -55,11 +55,11 @@ async fn declare_function(
     let name = strip_dollar(name);
     define_function(run, frame, &name, source).await?;
     match name.strip_prefix("template$") {
-        Some(short) => frame.imports.add_template(short, &name),
-        None if function.template => frame.imports.add_template(&name, &name),
+        Some(short) => frame.bindings.add_template(short, &name),
+        None if function.template => frame.bindings.add_template(&name, &name),
         None => {
             let takes_object = takes_object(source);
-            frame.imports.add(&name, Callee::Js { name: name.clone(), takes_object });
+            frame.bindings.add(&name, Callee::Js { name: name.clone(), takes_object });
         }
     }
     Ok(())
@@ -82,12 +82,12 @@ pub async fn define_anonymous(
     source: &str,
 ) -> ScriptResult<String> {
     frame.require_trust("!fn")?;
-    frame.imports.anonymous_count += 1;
-    let name = format!("nameless{}", frame.imports.anonymous_count);
+    frame.bindings.anonymous_count += 1;
+    let name = format!("nameless{}", frame.bindings.anonymous_count);
     let source = js_source(source)?;
     define_function(run, frame, &name, source).await?;
     let takes_object = takes_object(source);
-    frame.imports.add(&name, Callee::Js { name: name.clone(), takes_object });
+    frame.bindings.add(&name, Callee::Js { name: name.clone(), takes_object });
     Ok(name)
 }
 
@@ -121,7 +121,7 @@ pub async fn evaluate_condition(
 
 /// The error for a name that cannot be called, with the nearest one that can.
 pub fn unknown_name_error(frame: &Frame, name: &str) -> ScriptFlow {
-    let own = frame.imports.callees.keys().map(String::as_str);
+    let own = frame.bindings.callees.keys().map(String::as_str);
     directive::unknown_name_text(name, own).into()
 }
 
@@ -148,7 +148,7 @@ pub async fn call_template_function(
     args: Vec<Value>,
 ) -> CallResult {
     let function = frame
-        .imports
+        .bindings
         .template_function(name)
         .ok_or_else(|| phrases::NO_DIRECTIVE.with("name", quoted(name)))?;
     Box::pin(call_js(run, frame, &function, args)).await
@@ -163,9 +163,9 @@ pub async fn load_js_module(
     folder: PathBuf,
     mut files: Vec<JsFile>,
 ) -> ScriptResult<(String, Vec<String>)> {
-    frame.imports.anonymous_count += 1;
-    let id = format!("module{}", frame.imports.anonymous_count);
-    frame.imports.js_folders.insert(id.clone(), folder);
+    frame.bindings.anonymous_count += 1;
+    let id = format!("module{}", frame.bindings.anonymous_count);
+    frame.bindings.js_folders.insert(id.clone(), folder);
     let at = |file: &JsFile| format!("{id}/{}", file.name);
     let main = files.pop();
     for file in &files {
@@ -190,11 +190,11 @@ pub async fn bind_js(run: &mut ScriptRun, frame: &mut Frame, name: &str, to: &st
 
 fn engine(run: &ScriptRun, frame: &mut Frame) -> ScriptResult<Engine> {
     frame.require_trust("JavaScript")?;
-    if let Some(engine) = &frame.imports.engine {
+    if let Some(engine) = &frame.bindings.engine {
         return Ok(engine.clone());
     }
     let engine = Engine::start(JsLimits::default(), run.host.stop_token())?;
-    frame.imports.engine = Some(engine.clone());
+    frame.bindings.engine = Some(engine.clone());
     Ok(engine)
 }
 
@@ -206,7 +206,7 @@ async fn run_task(
     unknown: &[String],
 ) -> ScriptResult<TaskOutcome> {
     let engine = engine(run, frame)?;
-    frame.imports.reads_messages |= reads_messages(&task);
+    frame.bindings.reads_messages |= reads_messages(&task);
     let expression = match &task {
         JsTask::Eval(expression) => Some(Arc::clone(expression)),
         _ => None,
@@ -322,7 +322,7 @@ fn located(frame: &Frame, flow: ScriptFlow, place: Option<JsPlace>) -> ScriptFlo
         return flow.or_location(file, SourcePosition { line: first + line - 1, column });
     }
     let path = file.split_once('/').and_then(|(module, file)| {
-        let folder = frame.imports.js_folders.get(module)?;
+        let folder = frame.bindings.js_folders.get(module)?;
         Some(folder.join(file).display().to_string())
     });
     match path {
@@ -343,7 +343,7 @@ async fn serve_runtime_call(
     // The engine's own modules mean the directive, whatever the script calls by its name.
     let own = call.name.strip_prefix('#');
     let name = own.unwrap_or(&call.name);
-    if (own.is_some() || !frame.imports.has_function(name))
+    if (own.is_some() || !frame.bindings.has_function(name))
         && let Some(row) = directive::find(name)
     {
         frame.require_trust(format_args!("${name}"))?;
@@ -363,29 +363,30 @@ fn scope_update(
     unknown: &[String],
     expression: Option<&JsExpression>,
 ) -> EngineScopeUpdate {
-    let Frame { values, imports, manifest, dialogue, .. } = frame;
+    let Frame { values, bindings, manifest, dialogue, .. } = frame;
     let reads = expression.and_then(JsExpression::names);
     let may_read = reads.is_none() || expression.is_some_and(JsExpression::reads_messages);
-    let messages = (imports.reads_messages && may_read).then(|| {
+    let messages = (bindings.reads_messages && may_read).then(|| {
         let lines = dialogue.messages.iter();
         lines.map(|line| json!({ "role": line.role, "content": line.text() })).collect()
     });
-    let count = Some(imports.callees.len());
-    let names = (count != imports.sent_names).then(|| {
-        imports.sent_names = count;
-        let own = imports.callees.iter().filter(|(_, callee)| !matches!(callee, Callee::Js { .. }));
+    let count = Some(bindings.callees.len());
+    let names = (count != bindings.sent_names).then(|| {
+        bindings.sent_names = count;
+        let own =
+            bindings.callees.iter().filter(|(_, callee)| !matches!(callee, Callee::Js { .. }));
         let own = own.map(|(name, _)| name.clone());
         directive::TABLE.iter().map(|row| row.name.to_owned()).chain(own).collect()
     });
     let inputs = manifest.inputs.iter().map(|input| &input.name);
     let nulls = inputs.chain(unknown);
-    let update = values.changes_since(&mut imports.engine_values, nulls, messages, reads);
+    let update = values.changes_since(&mut bindings.engine_values, nulls, messages, reads);
     EngineScopeUpdate { names, ..update }
 }
 
 /// Applies JavaScript's assignments.
 fn apply_changes(frame: &mut Frame, changes: &ScopeChanges) {
-    changes.apply(&mut frame.imports.engine_values);
+    changes.apply(&mut frame.bindings.engine_values);
     for (name, value) in &changes.set {
         match (name.as_str(), value) {
             ("prompt", Value::Object(map)) => frame.values.prompt.extend(map.clone()),

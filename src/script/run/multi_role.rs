@@ -63,7 +63,7 @@ pub async fn role_reply(
     let role = turn.role.to_owned();
     let mut actor = role_frame(run, frame, &role, turn.script).await?;
     let came = ask_actor(run, frame, &mut actor, turn).await;
-    frame.imports.roles.insert(role, actor);
+    frame.bindings.roles.insert(role, actor);
     frame.dialogue.model_calls += 1;
     came
 }
@@ -107,7 +107,7 @@ async fn role_frame(
     role: &str,
     script: &str,
 ) -> ScriptResult<Frame> {
-    if let Some(actor) = frame.imports.roles.remove(role) {
+    if let Some(actor) = frame.bindings.roles.remove(role) {
         return Ok(actor);
     }
     frame.require_trust(format_args!("@{role}"))?;

@@ -229,7 +229,7 @@ pub async fn render(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Scrip
     let mut left = MAX_SETTINGS;
     render_settings(frame, format, text, &mut data, &mut left);
     let data = Value::Object(data);
-    let mut functions = Functions::new(frame.imports.template_names());
+    let mut functions = Functions::new(frame.bindings.template_names());
     loop {
         match template::render_with(format, text, &data, &functions)? {
             Rendered::Done(text) => return Ok(text),
@@ -269,7 +269,7 @@ fn render_settings(
         let mut inner = data.clone();
         inner.shift_remove(name);
         render_settings(frame, format, template, &mut inner, left);
-        let functions = Functions::new(frame.imports.template_names());
+        let functions = Functions::new(frame.bindings.template_names());
         let rendered = template::render_with(format, template, &Value::Object(inner), &functions);
         // What cannot be rendered stays as it was written.
         if let Ok(Rendered::Done(text)) = rendered {

@@ -243,7 +243,7 @@ async fn list_tools(
             let defaults = about.get("globalDefaults").or(about.get("defaults")).cloned();
             let defaults = defaults.unwrap_or_default();
             let takes_object =
-                matches!(frame.imports.callee(route), Some(Callee::Js { takes_object: true, .. }));
+                matches!(frame.bindings.callee(route), Some(Callee::Js { takes_object: true, .. }));
             let passed = if takes_object {
                 vec![json!({ "context": said, "globalDefaults": defaults })]
             } else {
@@ -282,7 +282,7 @@ async fn add_entry(
     let Some(started) = added.map_err(|halt| halt.or_location(&file, place))? else {
         return Ok(());
     };
-    if frame.imports.started_toolsets.insert(started.shape.origin.file.clone()) {
+    if frame.bindings.started_toolsets.insert(started.shape.origin.file.clone()) {
         for name in &started.functions {
             let toolset = quoted(started.shape.id());
             run.host.emit_note(

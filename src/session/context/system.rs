@@ -22,7 +22,7 @@ pub struct SystemPromptValues<'a> {
     pub cwd: &'a str,
     /// `linux`, `macos`.
     pub os: &'a str,
-    pub surroundings: &'a WorkspaceFacts,
+    pub workspace_facts: &'a WorkspaceFacts,
     pub lang: Lang,
     pub max_commands: usize,
     /// A bot's own prompt; it comes first, since it defines the speaker.
@@ -57,7 +57,7 @@ pub fn prompt(facts: &SystemPromptValues<'_>) -> String {
 }
 
 fn placeholder_value(name: &str, facts: &SystemPromptValues<'_>) -> Option<String> {
-    let WorkspaceFacts { today, shell, project } = facts.surroundings;
+    let WorkspaceFacts { today, shell, project } = facts.workspace_facts;
     let known = |value: &str, text: String| if value.is_empty() { String::new() } else { text };
     match name {
         "project" => Some(known(project, format!(" ({project})"))),
@@ -93,7 +93,7 @@ mod tests {
             tools: vec!["exec: a program and its args"],
             cwd: "/work/{tools}",
             os: "linux",
-            surroundings: nothing(),
+            workspace_facts: nothing(),
             lang: Lang::Zh,
             max_commands: 16,
             bot: None,
@@ -112,17 +112,17 @@ mod tests {
 
     #[test]
     fn what_is_known_of_the_place_follows_the_folder() {
-        let surroundings = &WorkspaceFacts {
+        let workspace_facts = &WorkspaceFacts {
             today: "2026-11-29".into(),
             shell: "zsh".into(),
             project: "git repository, Rust".into(),
         };
         for dialect in [Dialect::Json, Dialect::Tools] {
-            let full = prompt(&SystemPromptValues { surroundings, dialect, ..setting() });
+            let full = prompt(&SystemPromptValues { workspace_facts, dialect, ..setting() });
             let place = "Folder: /work/{tools} (git repository, Rust)\nSystem: linux, shell zsh\nToday: 2026-11-29";
             assert!(full.ends_with(place), "{full}");
             let size = PromptSize::Short;
-            let short = prompt(&SystemPromptValues { surroundings, dialect, size, ..setting() });
+            let short = prompt(&SystemPromptValues { workspace_facts, dialect, size, ..setting() });
             assert!(short.ends_with("Folder: /work/{tools}\nSystem: linux\nToday: 2026-11-29"));
         }
     }

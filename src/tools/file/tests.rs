@@ -73,8 +73,8 @@ impl FileFixture {
     }
 }
 
-fn note(seen: &Observation) -> String {
-    seen.note.as_ref().map(|note| note.text(Lang::En)).unwrap_or_default()
+fn note(observation: &Observation) -> String {
+    observation.note.as_ref().map(|note| note.text(Lang::En)).unwrap_or_default()
 }
 
 #[tokio::test]

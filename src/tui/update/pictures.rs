@@ -14,8 +14,8 @@ pub(super) fn set_lines(state: &mut State, lines: LineStyle) -> Vec<ScreenEffect
     Vec::new()
 }
 
-pub(super) fn apply(state: &mut State, input: PictureEvent) -> Vec<ScreenEffect> {
-    match input {
+pub(super) fn apply(state: &mut State, event: PictureEvent) -> Vec<ScreenEffect> {
+    match event {
         PictureEvent::Reply(reply, measured) => {
             state.display.graphics.handle(reply, measured);
             state.transcript.pictures.set_graphics(state.display.graphics.graphics());

@@ -237,8 +237,8 @@ fn sent(action: &TurnAction) -> Vec<Value> {
         .collect()
 }
 
-fn note(seen: &Observation) -> String {
-    seen.note.as_ref().expect("a note").text(Lang::En)
+fn note(observation: &Observation) -> String {
+    observation.note.as_ref().expect("a note").text(Lang::En)
 }
 
 // Answers
