@@ -271,7 +271,7 @@ fn parts(
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
         persistence: avocet::session::persistence::Persistence::in_memory(),
-        surroundings: Default::default(),
+        workspace_facts: Default::default(),
         extensions: ExtensionCache::new(Arc::new(move |_| SearchPath::new(&paths, None, &[]))),
         bounds: avocet::context::window::Bounds::default(),
         opening_notices: vec![],

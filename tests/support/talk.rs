@@ -242,7 +242,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
-        surroundings: Default::default(),
+        workspace_facts: Default::default(),
         extensions: ExtensionCache::empty(),
         bounds: Bounds::default(),
         opening_notices: vec![],

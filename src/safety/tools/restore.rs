@@ -107,7 +107,7 @@ fn restore_task(
     context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> Result<(ResolvedPath, ToolTask), InputError> {
-    let RestoredPlace { spot, now, obstacle } = check(restore, &BTreeSet::new(), context)?;
+    let RestoredPlace { path: spot, now, obstacle } = check(restore, &BTreeSet::new(), context)?;
     // Where only a patch may write, only a patch can be undone.
     if patch::is_listed(&spot, context) {
         let say = spot.say(phrases::TOOL_PATCHES);
@@ -138,7 +138,7 @@ fn restore_task(
 
 /// The place of a file as it is.
 struct RestoredPlace {
-    spot: ResolvedPath,
+    path: ResolvedPath,
     /// `None`: no file.
     now: Option<Vec<u8>>,
     /// What is there instead.
@@ -170,7 +170,7 @@ fn check(
         Some(_) => None,
         None => content(&spot, context, MAX_BYTES)?,
     };
-    Ok(RestoredPlace { spot, now, obstacle })
+    Ok(RestoredPlace { path: spot, now, obstacle })
 }
 
 /// The file's own place: a link there is not followed. There was none on the way to it when the

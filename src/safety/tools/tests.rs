@@ -53,7 +53,7 @@ pub(super) fn place() -> Workspace {
 
 impl Machine for FakeFiles {
     fn resolve(&self, path: &Path) -> PathBuf {
-        let plain = paths::normalize(path);
+        let plain = crate::paths::normalize(path);
         for (link, target) in &self.links {
             if let Ok(rest) = plain.strip_prefix(link) {
                 return if rest.as_os_str().is_empty() {

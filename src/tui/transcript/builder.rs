@@ -17,7 +17,7 @@ use avocet_core::protocol::{
     TurnOutcome, Usage,
 };
 use avocet_present::subagents::SubagentLine;
-use avocet_safety::sanitize::{CarriageReturnMode, Cleaner};
+use avocet_safety::sanitize::Cleaner;
 
 /// Turns shorter than this end without a line of their own.
 const LONG_TURN_MS: u64 = 20_000;
@@ -313,10 +313,7 @@ impl TranscriptBuilder {
             let text = StreamingText::new(TextSyntax::Markdown);
             let state = AnswerState::Streaming;
             self.blocks.push(Block::new(BlockBody::Answer(AnswerBlock { text, state }), self.now));
-            Stream {
-                block: self.blocks.len() - 1,
-                cleaner: Cleaner::new(CarriageReturnMode::EndsLine),
-            }
+            Stream { block: self.blocks.len() - 1, cleaner: Cleaner::default() }
         });
         if let Some(BlockBody::Answer(answer)) =
             self.blocks.get_mut(stream.block).map(|b| &mut b.body)
@@ -337,10 +334,7 @@ impl TranscriptBuilder {
                 block.set_fold(Fold::Open);
             }
             self.blocks.push(block);
-            Stream {
-                block: self.blocks.len() - 1,
-                cleaner: Cleaner::new(CarriageReturnMode::EndsLine),
-            }
+            Stream { block: self.blocks.len() - 1, cleaner: Cleaner::default() }
         });
         if let Some(BlockBody::Reasoning { text, .. }) =
             self.blocks.get_mut(stream.block).map(|b| &mut b.body)

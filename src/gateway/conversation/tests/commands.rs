@@ -381,7 +381,7 @@ fn an_answer_that_a_question_does_not_have_is_said_so() {
 }
 
 fn rendered(path: &str) -> Event {
-    let file = avocet_core::protocol::Image { mime: "text/plain".into(), data: String::new() };
+    let file = Image { mime: "text/plain".into(), data: String::new() };
     Event::Rendered { text: path.into(), images: vec![file] }
 }
 
