@@ -3,12 +3,16 @@
 //! buttons answer it here.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::super::platform::{NewMessage, Outgoing, PostContent};
+use super::super::platform::{NewMessage, Outgoing, PlatformError, PostContent};
 use super::super::question_watch::{QuestionWatch, Referred};
 use super::{Chat, ChatNote};
 use avocet_core::i18n::chat as w;
+
+/// How often the closing of a question in a private chat is tried, and the longest pause between.
+const CLOSING_TRIES: u32 = 5;
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 impl Chat {
     pub(super) async fn watch_question(&mut self) {
@@ -83,7 +87,14 @@ impl Chat {
         let lang = self.conversation.view.posts.lang();
         let text = w::CLOSED.with("summary", self.question.text.as_str()).text(lang);
         tokio::spawn(async move {
-            let _ = platform.edit(&at, &message, &Outgoing::plain(text)).await;
+            for tries in 0..CLOSING_TRIES {
+                let pause = match platform.edit(&at, &message, &Outgoing::plain(&*text)).await {
+                    Err(PlatformError::RateLimited { after }) => after.min(MAX_PAUSE),
+                    Err(PlatformError::Network(_)) => Duration::from_secs(1 << tries),
+                    _ => return,
+                };
+                tokio::time::sleep(pause).await;
+            }
         });
     }
 }
