@@ -65,11 +65,13 @@ struct ActiveChat {
     quiet_since: Option<Instant>,
     /// It ends; a delivery for it waits for that.
     is_ending: bool,
+    /// The group is there now: its next chat takes over the session of this one.
+    moved_to: Option<ChatAddress>,
 }
 
 impl ActiveChat {
     fn new(deliveries: Sender<ChatDelivery>) -> ActiveChat {
-        ActiveChat { deliveries, handed: 0, quiet_since: None, is_ending: false }
+        ActiveChat { deliveries, handed: 0, quiet_since: None, is_ending: false, moved_to: None }
     }
 }
 
@@ -241,6 +243,9 @@ impl Service {
             for (before, record) in moved(&self.parts.ledger.state.chats, old_id, &incoming.at.chat)
             {
                 self.end_chat(&before);
+                if let Some(chat) = self.chats.get_mut(&before) {
+                    chat.moved_to = Some(ChatAddress { chat: incoming.at.chat.clone(), ..before });
+                }
                 self.append(record);
             }
         }
@@ -358,7 +363,8 @@ impl Service {
 
     fn hand_over(&mut self, delivery: ChatDelivery) {
         let at = delivery.incoming.at.clone();
-        let waits = self.overflow.iter().any(|waiting| waiting.incoming.at == at);
+        let waits = self.overflow.iter().any(|waiting| waiting.incoming.at == at)
+            || self.chats.values().any(|chat| chat.moved_to.as_ref() == Some(&at));
         if !waits && !self.chats.contains_key(&at) && self.has_place() {
             let lang = self.parts.settings.lang_of(&delivery.incoming.sender);
             self.start(at.clone(), lang);

@@ -393,6 +393,7 @@ fn an_earlier_conversation_of_the_chat_goes_on_by_a_button<S: ChatService>() {
     let gateway = Gateway::<S>::start(answers(3));
     gateway.service.say(S::ANN, "the first matter");
     gateway.said("Answer 0.");
+    gateway.wait_for_turn_end(S::NAME, "the first matter");
     gateway.service.command(S::ANN, "new");
     gateway.said("conversation");
     gateway.service.say(S::ANN, "another matter");
