@@ -59,7 +59,7 @@ struct RunningPrompt {
     id: RequestId,
     phase: PromptPhase,
     /// How the last reply was cut.
-    cut: Option<Truncation>,
+    truncation: Option<Truncation>,
 }
 
 /// What ends a prompt.
@@ -131,7 +131,7 @@ impl EditorConversation {
                 return vec![AcpEffect::Answer(id, Err(error))];
             }
         };
-        self.prompt = Some(RunningPrompt { id, phase: PromptPhase::Starting, cut: None });
+        self.prompt = Some(RunningPrompt { id, phase: PromptPhase::Starting, truncation: None });
         match input {
             PromptInput::Send(op) => self.send_all(vec![op]),
             PromptInput::Command { line, mentions } => self.command(line, mentions),
@@ -326,7 +326,7 @@ impl EditorConversation {
                 }
             }
             Event::Replied(message) => {
-                self.prompt.iter_mut().for_each(|prompt| prompt.cut = message.cut);
+                self.prompt.iter_mut().for_each(|prompt| prompt.truncation = message.cut);
             }
             Event::TurnEnded { ending, .. } => effects.extend(self.on_turn_ended(&ending)),
             Event::Asked(ask) => effects.extend(self.on_question(*ask)),
@@ -457,7 +457,7 @@ impl EditorConversation {
         if !self.awaits_turn() {
             return effects;
         }
-        let cut = self.prompt.as_ref().and_then(|prompt| prompt.cut);
+        let truncation = self.prompt.as_ref().and_then(|prompt| prompt.truncation);
         let reason = match outcome {
             TurnOutcome::Failed { why } | TurnOutcome::Unsent { why } => {
                 let error = Error::internal_error().data(why.text(self.lang));
@@ -471,7 +471,7 @@ impl EditorConversation {
             TurnOutcome::Cancelled | TurnOutcome::Stopped | TurnOutcome::Interrupted => {
                 StopReason::Cancelled
             }
-            TurnOutcome::Done | TurnOutcome::Error => match cut {
+            TurnOutcome::Done | TurnOutcome::Error => match truncation {
                 Some(Truncation::Length) => StopReason::MaxTokens,
                 Some(Truncation::Filtered) => StopReason::Refusal,
                 _ => StopReason::EndTurn,

@@ -102,7 +102,7 @@ impl WireFormat for Messages {
             keeps_thinking: call.keeps_opaque(),
             taken: call.taken_ids(),
             open: Vec::new(),
-            cut: None,
+            truncation: None,
         })
     }
 }
@@ -302,7 +302,7 @@ struct MessagesReader {
     taken: HashSet<String>,
     /// Blocks that are not complete, by their index.
     open: Vec<(u64, OpenBlock)>,
-    cut: Option<Truncation>,
+    truncation: Option<Truncation>,
 }
 
 #[derive(Debug)]
@@ -341,7 +341,7 @@ impl WireReader for MessagesReader {
             }
             "message_stop" => {
                 if answer.is_open() {
-                    answer.finish(self.cut);
+                    answer.finish(self.truncation);
                 }
                 answer.close();
             }
@@ -442,7 +442,7 @@ impl MessagesReader {
     }
 
     fn stop(&mut self, delta: &Value, answer: &mut Answer) {
-        self.cut = match text_at(delta, "stop_reason") {
+        self.truncation = match text_at(delta, "stop_reason") {
             "" => return,
             "pause_turn" => {
                 answer.chunks.push_back(Chunk::Paused);
@@ -452,7 +452,7 @@ impl MessagesReader {
             "refusal" => Some(Truncation::Filtered),
             _ => None,
         };
-        answer.finish(self.cut);
+        answer.finish(self.truncation);
     }
 }
 

@@ -87,14 +87,14 @@ struct Fitting {
     sizes: Vec<ContextSize>,
     /// The first message of the running turn: the user's words, which always stay.
     own: usize,
-    room: ContextSize,
+    max_size: ContextSize,
     omitted_bytes: usize,
 }
 
 impl Fitting {
     fn new(messages: Vec<Message>, own: usize, size: ContextSize) -> Fitting {
         let sizes = messages.iter().map(message_size).collect();
-        Fitting { messages, sizes, own, room: size, omitted_bytes: 0 }
+        Fitting { messages, sizes, own, max_size: size, omitted_bytes: 0 }
     }
 
     fn total(&self) -> ContextSize {
@@ -103,13 +103,13 @@ impl Fitting {
 
     /// One number for both measures: the scarcer one counts.
     fn weight(&self, size: ContextSize) -> usize {
-        let by_bytes = size.bytes.saturating_mul(self.room.tokens) / self.room.bytes.max(1);
+        let by_bytes = size.bytes.saturating_mul(self.max_size.tokens) / self.max_size.bytes.max(1);
         size.tokens.max(by_bytes)
     }
 
     fn make_room(&mut self) {
         let total = self.weight(self.total());
-        let room = self.weight(self.room);
+        let room = self.weight(self.max_size);
 
         if total <= room {
             return;
@@ -119,7 +119,7 @@ impl Fitting {
         let target = total.saturating_sub((total - room).div_ceil(step) * step);
         self.shorten_results(target);
         self.drop_oldest(target);
-        if !self.total().fits(self.room) {
+        if !self.total().fits(self.max_size) {
             self.share_rest();
         }
     }
@@ -195,7 +195,7 @@ impl Fitting {
         let newest = self.newest();
         let fixed = self.sizes.iter().take(newest);
         let fixed = fixed.fold(ContextSize::default(), |sum, size| sum + *size);
-        let rest = self.room.saturating_sub(fixed);
+        let rest = self.max_size.saturating_sub(fixed);
         let count = self.messages.iter_mut().skip(newest).map(|it| it.cuttable_texts_mut().count());
         let share = rest.fraction(count.sum::<usize>() + 1);
         for at in newest..self.messages.len() {

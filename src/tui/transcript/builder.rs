@@ -563,8 +563,8 @@ impl TranscriptBuilder {
         self.origin = None;
     }
 
-    /// Ends all growing blocks; `cut`: why they are incomplete.
-    fn close_streams(&mut self, cut: Option<Truncation>) {
+    /// Ends all growing blocks; `truncation`: why they are incomplete.
+    fn close_streams(&mut self, truncation: Option<Truncation>) {
         self.end_reasoning();
         let Some(mut stream) = self.answer.take() else { return };
         let Some(block) = self.blocks.get_mut(stream.block) else { return };
@@ -574,8 +574,8 @@ impl TranscriptBuilder {
             answer.text.finish();
             answer.state = AnswerState::Complete;
         }
-        if let Some(cut) = cut {
-            self.push(BlockBody::Truncated(cut));
+        if let Some(truncation) = truncation {
+            self.push(BlockBody::Truncated(truncation));
         }
     }
 
