@@ -26,7 +26,8 @@ enum MessageLine {
     },
 }
 
-/// Whose message it is: what another agent writes holds those of its model too.
+/// The only `type` and `role` that are read: the output of another agent has messages of its model
+/// too.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum UserWord {

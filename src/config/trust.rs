@@ -277,8 +277,9 @@ fn identity(folder: &Path) -> Option<(u64, u64)> {
     Some((meta.dev(), meta.ino()))
 }
 
-/// Lists the contents of `folder`, following no link, and the files above it, up to the root of its
-/// repository, that would apply in it.
+/// Lists the files in `folder` that the user should know about, and those above it, up to the root
+/// of its repository, that would apply in it. What a link leads to is not listed, but a change of it
+/// counts.
 pub fn survey(folder: &Path) -> Survey {
     let mut walk = SurveyWalk::default();
     for (name, steers) in searched_names() {

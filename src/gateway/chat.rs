@@ -486,7 +486,7 @@ impl Chat {
         let ChatDelivery { incoming: Incoming { id, kind, .. }, speaker, is_overheard } = delivery;
         if matches!(kind, IncomingKind::Command { .. } | IncomingKind::Suggest { .. }) {
             let menu = Arc::clone(&self.parts.menu.borrow().rows);
-            self.conversation.set_menu(menu);
+            self.conversation.keep_shown_menu(menu);
             self.read_extensions().await;
         }
         let effects = match kind {

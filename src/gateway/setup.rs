@@ -11,7 +11,7 @@ use avocet_core::i18n::{LocalizedText, gateway as w};
 use avocet_core::protocol::ChatPlatform;
 use avocet_model::net::{HttpClient, HttpRequest, HttpResponse};
 
-/// What a service is asked with.
+/// The tokens that the setup tries, and the service they are for.
 #[derive(Clone, Debug)]
 pub struct SetupLogin {
     pub platform: ChatPlatform,

@@ -183,7 +183,7 @@ impl Request {
     }
 }
 
-/// What is known of the model's limits, in tokens.
+/// What is known of a model: its limits, in tokens, and whether it reasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestLimits {
     /// The largest context it can have, the answer included.

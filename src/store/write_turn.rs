@@ -27,7 +27,7 @@ pub(super) struct WriteTurn {
 }
 
 impl WriteOrder {
-    /// Waits for a turn, at most this long.
+    /// Waits for a turn among the writers of this process. After this long it goes on without one.
     pub fn take(&self, patience: Duration) -> WriteTurn {
         let waited = self.0.freed.wait_timeout_while(self.0.state(), patience, |taken| *taken);
         let (mut is_taken, _) = waited.unwrap_or_else(PoisonError::into_inner);

@@ -100,8 +100,8 @@ impl ChatConversation {
         }
     }
 
-    /// The service shows the menu of these commands from now on.
-    pub fn set_menu(&mut self, rows: MenuRows) {
+    /// Keeps the menu that the service shows now, so that names in it are understood.
+    pub fn keep_shown_menu(&mut self, rows: MenuRows) {
         self.context.menu_rows = rows;
     }
 

@@ -160,6 +160,7 @@ pub(super) struct PlainWriter<'a> {
     pub(super) certain_depth: usize,
 }
 
+/// The command that is being written, and where its redirections go.
 pub(super) struct OpenPlain<'a> {
     simple: &'a Simple,
     streams: Streams,

@@ -175,7 +175,8 @@ impl SessionWriter {
         // It was created from our own data a moment ago.
         let Ok(masked) = masked else { return };
         let saved = self.change_session(|disk, key| put(disk, key, &masked));
-        // Another file may have replaced the one with this turn, from whose events it can be made.
+        // The session is not in this file, which replaced another: its history can be made from the
+        // events of the turn.
         if let (Err(error), Some(_)) = (saved, self.key) {
             self.record_failure(error);
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::profile::Confinement;
 use super::rights::{ReadAccess, Rights, WorkAccess};
 
-/// Has no values.
+/// Replaces landlock's `Kernel`. It has no values, as none supports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kernel {}
 
@@ -24,7 +24,7 @@ impl Kernel {
     }
 }
 
-/// Has no values either.
+/// Replaces landlock's `Layer`. It has no values, as none can be made here.
 #[derive(Debug)]
 pub(super) enum Layer {}
 

@@ -38,7 +38,8 @@ const DAEMONS: &[Daemon] = &[
     row("adb server",              &["adb"],         &[],                          "fork-server"),
 ];
 
-/// Whether git asks it for keys or for what changed: without it git would wait.
+/// Whether git asks it for keys or for what changed. It is not paused with the steps: git would wait
+/// for its answer.
 #[cfg(target_os = "linux")]
 pub(super) fn serves_git(name: &str) -> bool {
     [

@@ -39,27 +39,28 @@ impl Table {
                 })
                 .collect()
         };
-        let mut widths = most(Paragraph::widest);
+        let widths = most(Paragraph::widest);
         let least: Vec<usize> =
             most(Paragraph::widest_word).iter().map(|word| (*word).min(NARROW)).collect();
         if least.iter().sum::<usize>() > room {
             return None;
         }
-        // Shrink the widest column first, one cell at a time.
-        while widths.iter().sum::<usize>() > room {
-            let at =
-                (0..columns).filter(|at| widths[*at] > least[*at]).max_by_key(|at| widths[*at])?;
-            let excess = widths.iter().sum::<usize>() - room;
-            let second = (0..columns)
-                .filter(|other| *other != at)
-                .map(|other| widths[other])
-                .filter(|other| *other < widths[at])
-                .max()
-                .unwrap_or(0);
-            let step = excess.min(widths[at] - least[at]).min((widths[at] - second).max(1));
-            widths[at] -= step;
+        // The widest columns are cut to one width, the narrow ones keep theirs.
+        let cut_to = |most: usize| {
+            let pairs = widths.iter().zip(&least);
+            pairs.map(|(width, least)| (*width).min(most.max(*least))).collect::<Vec<usize>>()
+        };
+        let total = |most: &usize| cut_to(*most).iter().sum::<usize>();
+        let most = (1..=room).rev().find(|most| total(most) <= room)?;
+        let mut left = room - total(&most);
+        let mut cut = cut_to(most);
+        for (cut, width) in cut.iter_mut().zip(&widths) {
+            if left > 0 && *cut < *width {
+                *cut += 1;
+                left -= 1;
+            }
         }
-        Some(widths)
+        Some(cut)
     }
 
     fn grid(&self, widths: &[usize], cx: &LayoutContext<'_>) -> Vec<StyledRow> {

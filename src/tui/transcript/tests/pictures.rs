@@ -104,6 +104,19 @@ fn table_cells_wrap() {
 }
 
 #[test]
+fn long_columns_of_a_table_share_its_width() {
+    let mut screen = Screen::new(60, 40);
+    let cell = "the same words again and again ".repeat(3);
+    let table = format!("| n | before | after |\n|---|---|---|\n| 1 | {cell} | {cell} |\n");
+    screen.apply_all([reply_finished(&table)]);
+    let text = screen.text();
+    let row = text.lines().find(|line| line.contains("the same")).unwrap();
+    let cells: Vec<&str> = row.split('╎').map(str::trim).collect();
+    assert_eq!(cells[1], cells[2], "{text}");
+    assert!(cells[1].starts_with("the same words again"), "{text}");
+}
+
+#[test]
 fn steps_show_their_outcomes() {
     let found = ParsedOutput { kind: "search_matches".into(), total: 12, items: vec![] };
     let search = step("cmd_001", "rg", &["-n", "fn next", "src"]);
