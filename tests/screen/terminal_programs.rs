@@ -202,7 +202,7 @@ fn a_line_in_the_background_and_a_step_of_the_model_get_a_sentence() {
     let server = Server::start(vec![step, Reply::chat("Then I write it.")]);
     let mut screen = screen(&bench, &server);
     screen.press("!vim note.txt &\r");
-    screen.wait_for("`vim` needs a terminal");
+    screen.wait_for("vim needs a terminal");
     screen.press("edit the note\r");
     screen.answer("Run this?", "y");
     screen.wait_for("Then I write it.");

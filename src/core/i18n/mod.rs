@@ -276,15 +276,47 @@ impl LocalizedText {
     /// Values are inserted once and never expanded again, so a value
     /// that contains `{name}` stays unchanged.
     pub fn text(&self, lang: Lang) -> String {
-        fill(self.word.text(lang), |gap| {
+        self.fill_template(self.word.text(lang), |value| value.text(lang))
+    }
+
+    /// The sentence in one language, without the backticks of our own words: what stands between
+    /// them is code. The backticks of a value stay text.
+    pub fn parts(&self, lang: Lang) -> Vec<SentencePart> {
+        let text = self.marked_text(lang);
+        let parts = text.split(CODE_MARK).zip([false, true].into_iter().cycle());
+        let parts = parts.filter(|(text, _)| !text.is_empty());
+        parts.map(|(text, is_code)| SentencePart { text: text.to_owned(), is_code }).collect()
+    }
+
+    fn marked_text(&self, lang: Lang) -> String {
+        let template = self.word.text(lang).replace('`', CODE_MARK);
+        self.fill_template(&template, |value| match value {
+            PhraseValue::Text(text) => text.replace(CODE_MARK, ""),
+            PhraseValue::Say(say) => say.marked_text(lang),
+        })
+    }
+
+    fn fill_template(&self, template: &str, value_text: impl Fn(&PhraseValue) -> String) -> String {
+        fill(template, |gap| {
             let (name, forms) = gap.split_once(':').map_or((gap, None), |(n, f)| (n, Some(f)));
-            let value = self.value(name)?.text(lang);
+            let value = value_text(self.value(name)?);
             match forms.and_then(|forms| forms.split_once('|')) {
                 None => Some(value),
                 Some((one, many)) => Some(if value == "1" { one } else { many }.to_owned()),
             }
         })
     }
+}
+
+/// Stands for a backtick of our own words; no text has this character.
+const CODE_MARK: &str = "\u{fdd0}";
+
+/// A stretch of a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentencePart {
+    pub text: String,
+    /// Whether it is a command, a name or a setting, which our words have between backticks.
+    pub is_code: bool,
 }
 
 /// Fills the `{gaps}` of a text, each gap once and from left to right; an unknown gap stays.

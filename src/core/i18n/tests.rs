@@ -116,6 +116,21 @@ fn has_plain_plural(text: &str) -> bool {
 }
 
 #[test]
+fn backticks_of_our_own_words_mark_code_and_those_of_a_value_are_text() {
+    let row = |en| Phrase { en, ..all().next().expect("the catalogue has rows") };
+    let inner = row("{n:file|files} of `{name}`").with("n", 2).with("name", "a`b`c");
+    let say = row("Say: {text}. {inner}").with("text", "`x` \u{fdd0}y").with("inner", inner);
+    let code = |text: &str, is_code| SentencePart { text: text.to_owned(), is_code };
+    assert_eq!(say.parts(Lang::En), [code("Say: `x` y. files of ", false), code("a`b`c", true)]);
+    assert_eq!(say.text(Lang::En), "Say: `x` \u{fdd0}y. files of `a`b`c`");
+    for phrase in all() {
+        for text in [phrase.text(Lang::En), phrase.text(Lang::Zh)] {
+            assert_eq!(text.matches('`').count() % 2, 0, "{text}");
+        }
+    }
+}
+
+#[test]
 fn a_sentence_survives_a_round_trip_through_json() {
     let word = all().next().expect("the catalogue has rows");
     let say = word.with("a", "x").with("b", LocalizedText::from(word));

@@ -577,7 +577,8 @@ fn layout_notice(notice: &Notice, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
     if let Some(hint) = &notice.hint {
         let label = cx.phrase(screen::HINT);
         let indent = text::width(label);
-        rows.extend(layout_labelled(label, indent, &cx.localize(hint), theme.dim, cx));
+        let hint = Paragraph::sentence(hint, theme.dim, cx);
+        rows.extend(layout_labelled(label, indent, &hint, cx));
     }
     rows
 }

@@ -41,18 +41,23 @@ pub(super) fn layout(
                 out.extend(para.rows(cx.width, Break::Words));
             }
             PageRow::Line(text) => {
-                let text = text::sanitize(&text.text(cx.lang));
-                if let Some(item) = text.strip_prefix(BULLET) {
-                    out.extend(layout_labelled(BULLET.trim_end(), 2, item, theme.text, cx));
+                let para = Paragraph::value(text, theme.text, cx);
+                if let Some(item) = para.text().strip_prefix(BULLET) {
+                    let item = Paragraph::styled(item, theme.text);
+                    out.extend(layout_labelled(BULLET.trim_end(), 2, &item, cx));
                     continue;
                 }
-                let para = Paragraph::styled(&text, theme.text).with_tabs_expanded();
-                let by = if is_prose(&text) { Break::Words } else { Break::Columns };
-                out.extend(para.rows(cx.width, by));
+                let is_prose = is_prose(para.text());
+                let (width, by) = if is_prose {
+                    (cx.prose_width(), Break::Words)
+                } else {
+                    (cx.width, Break::Columns)
+                };
+                out.extend(para.with_tabs_expanded().rows(width, by));
             }
             PageRow::Pair { label, value } => {
                 let label = text::single_line(&label.text(cx.lang));
-                let value = text::sanitize(&value.text(cx.lang));
+                let value = Paragraph::value(value, theme.text, cx);
                 // A label without room beside it has a row of its own.
                 let label = if text::width(&label) + 2 > indent {
                     let para = Paragraph::styled(&label, theme.dim);
@@ -61,7 +66,7 @@ pub(super) fn layout(
                 } else {
                     label
                 };
-                out.extend(layout_labelled(&label, indent, &value, theme.text, cx));
+                out.extend(layout_labelled(&label, indent, &value, cx));
             }
         }
     }

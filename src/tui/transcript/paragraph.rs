@@ -13,7 +13,7 @@ use crate::picture::{CellSize, PictureSize};
 use crate::symbols::BAR_ON;
 use crate::text;
 use crate::theme::Theme;
-use avocet_core::i18n::{Lang, LocalizedText, Phrase, model};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, PhraseValue, SentencePart, model};
 
 /// Marks an offset that already refers to the new text, while tabs are replaced.
 const MOVED: usize = 1 << 62;
@@ -52,6 +52,13 @@ impl LayoutContext<'_> {
         phrase.text(self.lang)
     }
 
+    /// A part of a sentence; without colours the backticks around code have to stay.
+    fn part_text(&self, part: &SentencePart) -> String {
+        let is_plain = self.theme.markup.code == Style::new();
+        let text = text::sanitize(&part.text);
+        if part.is_code && is_plain { format!("`{text}`") } else { text }
+    }
+
     /// A sentence with its values made safe to print.
     pub fn localize(&self, localized_text: &LocalizedText) -> String {
         text::sanitize(&localized_text.text(self.lang))
@@ -80,6 +87,42 @@ impl Paragraph {
         let mut para = Paragraph::default();
         para.push(text, style);
         para
+    }
+
+    /// A sentence of ours: the code that it names has the colour of code, and what it quotes of a
+    /// server is dim.
+    pub fn sentence(text: &LocalizedText, style: Style, cx: &LayoutContext<'_>) -> Paragraph {
+        let theme = cx.theme;
+        let code = Style { bg: theme.panel.surface.bg, ..style.patch(theme.markup.code) };
+        let mut para = Paragraph::default();
+        for part in text.parts(cx.lang) {
+            para.push(&cx.part_text(&part), if part.is_code { code } else { style });
+        }
+        if let Some(range) = server_words(text, &para.text, cx) {
+            para.restyle(range, cx.theme.dim);
+        }
+        para
+    }
+
+    /// A sentence of ours, or text as it is.
+    pub fn value(value: &PhraseValue, style: Style, cx: &LayoutContext<'_>) -> Paragraph {
+        match value {
+            PhraseValue::Text(text) => Paragraph::styled(text, style),
+            PhraseValue::Say(say) => Paragraph::sentence(say, style, cx),
+        }
+    }
+
+    fn restyle(&mut self, range: Range<usize>, style: Style) {
+        let mut from = 0;
+        for (end, old) in std::mem::take(&mut self.runs) {
+            let ends = [(end.min(range.start), old), (end.min(range.end), style), (end, old)];
+            for run in ends {
+                if run.0 > from {
+                    from = run.0;
+                    self.runs.push(run);
+                }
+            }
+        }
     }
 
     /// Adds text after cleaning it: a parser can turn harmless text into text that is not.
@@ -355,10 +398,14 @@ pub(super) fn with_prefix(prefix: &[Span<'static>], row: StyledRow) -> StyledRow
 }
 
 /// A sentence about the row above it, indented.
-pub(super) fn layout_note(text: &str, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
-    let para = Paragraph::styled(text, cx.theme.dim).with_tabs_expanded();
+pub(super) fn layout_note(note: &LocalizedText, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+    layout_indented(Paragraph::sentence(note, cx.theme.dim, cx), cx)
+}
+
+pub(super) fn layout_indented(para: Paragraph, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
     let indent = [Span::raw("  ")];
-    let rows = para.rows(cx.prose_width().saturating_sub(2).max(1), Break::Words);
+    let width = cx.prose_width().saturating_sub(2).max(1);
+    let rows = para.with_tabs_expanded().rows(width, Break::Words);
     rows.into_iter().map(|row| with_prefix(&indent, row)).collect()
 }
 
@@ -367,35 +414,15 @@ pub(super) fn layout_sentence(
     style: Style,
     cx: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
-    let sentence = cx.localize(text);
-    let quoted = server_words(text, &sentence, cx).unwrap_or(sentence.len()..sentence.len());
-    let mut para = Paragraph::default();
-    para.push(sentence.get(..quoted.start).unwrap_or_default(), style);
-    para.push(sentence.get(quoted.clone()).unwrap_or_default(), cx.theme.dim);
-    para.push(sentence.get(quoted.end..).unwrap_or_default(), style);
+    let para = Paragraph::sentence(text, style, cx);
     para.with_tabs_expanded().rows(cx.prose_width(), Break::Words)
-}
-
-/// Where a sentence quotes a server, beside our own words for it.
-fn server_words(
-    localized_text: &LocalizedText,
-    sentence: &str,
-    cx: &LayoutContext<'_>,
-) -> Option<Range<usize>> {
-    let says = localized_text.find(model::SAYS)?;
-    let ours = text::sanitize(&says.value("what")?.text(cx.lang));
-    let whole = cx.localize(says);
-    let theirs = whole.strip_prefix(ours.as_str())?;
-    let from = sentence.rfind(theirs)?;
-    Some(from..from + theirs.len())
 }
 
 /// A label with text hanging to its right.
 pub(super) fn layout_labelled(
     label: &str,
     indent: usize,
-    text: &str,
-    style: Style,
+    text: &Paragraph,
     cx: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
     let indent = if indent + 8 > cx.prose_width() { 0 } else { indent };
@@ -407,7 +434,7 @@ pub(super) fn layout_labelled(
     if indent == 0 {
         para.push(label, cx.theme.dim);
     }
-    para.push(text, style);
+    para.append(text);
     let rows = para.with_tabs_expanded().rows(room, Break::Words).into_iter().enumerate();
     rows.map(|(at, row)| match (indent, at) {
         (0, _) => row,
@@ -419,6 +446,23 @@ pub(super) fn layout_labelled(
         _ => with_prefix(&rest, row),
     })
     .collect()
+}
+
+/// Where a sentence quotes a server, beside our own words for it.
+fn server_words(
+    localized_text: &LocalizedText,
+    sentence: &str,
+    cx: &LayoutContext<'_>,
+) -> Option<Range<usize>> {
+    let shown = |say: &LocalizedText| -> String {
+        say.parts(cx.lang).iter().map(|part| cx.part_text(part)).collect()
+    };
+    let says = localized_text.find(model::SAYS)?;
+    let PhraseValue::Say(ours) = says.value("what")? else { return None };
+    let whole = shown(says);
+    let theirs = whole.strip_prefix(&shown(ours))?;
+    let from = sentence.rfind(theirs)?;
+    Some(from..from + theirs.len())
 }
 
 /// What is at the left of code and output, in first rows and in continuation rows: a bar, or its

@@ -1,7 +1,7 @@
 //! The to-do list of a plan: one line per item with a sign, and bold for the item under way.
 //! Progress is shown by the sign, not by colour.
 
-use super::paragraph::{LayoutContext, StyledRow, layout_labelled, layout_sentence};
+use super::paragraph::{LayoutContext, Paragraph, StyledRow, layout_labelled, layout_sentence};
 use super::step::Fold;
 use crate::symbols::plan_sign;
 use avocet_core::i18n::{plural, screen};
@@ -19,7 +19,7 @@ pub(super) fn layout(items: &[PlanItem], fold: Fold, cx: &LayoutContext<'_>) -> 
     for item in items {
         let style = theme.plan_item(item.state);
         let sign = format!("{} ", plan_sign(item.state));
-        rows.extend(layout_labelled(&sign, 2, &item.text, style, cx));
+        rows.extend(layout_labelled(&sign, 2, &Paragraph::styled(&item.text, style), cx));
     }
     rows
 }

@@ -7,7 +7,9 @@ use ratatui::text::{Line, Span};
 use super::diff_view::{DiffForm, DiffView};
 use super::highlight::{HighlightCache, Snippet};
 use super::output::Tail;
-use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_note};
+use super::paragraph::{
+    Break, LayoutContext, Paragraph, StyledRow, layout_indented, layout_labelled, layout_note,
+};
 use super::step_run::StepRun;
 use super::step_summary::{CHANGE_ROWS, StepSummary, outcome_texts};
 use super::time;
@@ -165,7 +167,7 @@ impl StepBlock {
             rows = self.head(open, cx);
         }
         if let Some(agent) = self.agent.as_ref().filter(|_| open) {
-            rows.extend(layout_note(&text::single_line(&agent.given().text(cx.lang)), cx));
+            rows.extend(layout_note(&agent.given(), cx));
         }
         match &self.state {
             StepState::AwaitingUser | StepState::Abandoned => {}
@@ -174,7 +176,7 @@ impl StepBlock {
                 rows.extend(done.output(TYPED, cx));
                 let note = done.note.as_ref().filter(|_| !done.was_skipped()).and_then(user_note);
                 if let Some(say) = note {
-                    rows.extend(layout_note(&cx.localize(&say), cx));
+                    rows.extend(layout_note(&say, cx));
                 }
             }
             StepState::Done(_) if fold == Fold::Closed => {}
@@ -185,7 +187,7 @@ impl StepBlock {
             rows.extend(self.status_rows(cx));
         }
         let failed = self.background_end().and(self.agent.as_ref()).and_then(|it| it.failure());
-        rows.extend(failed.iter().flat_map(|why| layout_note(&cx.localize(why), cx)));
+        rows.extend(failed.iter().flat_map(|why| layout_note(why, cx)));
         rows
     }
 
@@ -346,17 +348,18 @@ impl StepBlock {
         if summary.outcome == Outcome::Refused
             && let Some(why) = self.risk.main_reason()
         {
-            rows.extend(layout_note(&cx.localize(why), cx));
+            rows.extend(layout_note(why, cx));
         }
-        rows.extend(summary.ways_out.iter().flat_map(|way| layout_note(&cx.localize(way), cx)));
+        rows.extend(summary.ways_out.iter().flat_map(|way| layout_note(way, cx)));
         if let Some(commit) = &summary.commit {
             let room = cx.prose_width().saturating_sub(2).max(1);
-            rows.extend(layout_note(&text::elide_end(commit, room), cx));
+            let commit = Paragraph::styled(&text::elide_end(commit, room), cx.theme.dim);
+            rows.extend(layout_indented(commit, cx));
         }
         // A row says it all of a job, and git tidies up after a commit.
         let is_quiet = summary.job().is_some() || (summary.commit.is_some() && summary.succeeded());
         if let Some(say) = summary.note.as_ref().filter(|_| !is_quiet).and_then(user_note) {
-            rows.extend(layout_note(&cx.localize(&say), cx));
+            rows.extend(layout_note(&say, cx));
         }
         if let Some(change) = &summary.change {
             rows.extend(change.layout(CHANGE_ROWS, cx));
@@ -371,26 +374,25 @@ impl StepBlock {
     /// Unfolded: another folder, the reasons, its output, its outcome.
     fn unfolded_rows(&self, summary: &StepSummary, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = Vec::new();
-        let mut pair = |phrase: Phrase, text: String| {
-            let label = cx.phrase(phrase);
-            rows.extend(layout_labelled(label, 12, &text, cx.theme.text, cx));
+        let mut pair = |phrase: Phrase, text: Paragraph| {
+            rows.extend(layout_labelled(cx.phrase(phrase), 12, &text, cx));
         };
         if let Some(folder) = &summary.cwd {
-            pair(common::FOLDER, text::single_line(folder));
+            pair(common::FOLDER, Paragraph::styled(&text::single_line(folder), cx.theme.text));
         }
         // What only reads, as most steps do, needs no reason, and success no code.
         for reason in self.risk.distinct_reasons().filter(|reason| reason.tier > Tier::L0) {
             let rule = screen::STEP_RULE
                 .with("why", reason.say.clone())
                 .with("rule", reason.rule.as_str());
-            pair(screen::STEP_REASON, cx.localize(&rule));
+            pair(screen::STEP_REASON, Paragraph::sentence(&rule, cx.theme.text, cx));
         }
         if let Some(code) = summary.exit_code.filter(|code| *code != 0) {
-            pair(screen::STEP_EXIT_LABEL, code.to_string());
+            pair(screen::STEP_EXIT_LABEL, Paragraph::styled(&code.to_string(), cx.theme.text));
         }
         let notes = [summary.ways_out.clone(), summary.note.as_ref().and_then(user_note)];
         for say in notes.into_iter().flatten() {
-            pair(screen::STEP_NOTE, cx.localize(&say));
+            pair(screen::STEP_NOTE, Paragraph::sentence(&say, cx.theme.text, cx));
         }
         if let Some(change) = &summary.change {
             rows.extend(change.layout(usize::MAX, cx));

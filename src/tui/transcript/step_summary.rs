@@ -106,7 +106,7 @@ impl ChangeExcerpt {
                 if most == usize::MAX { screen::OUTPUT_LEFT_OUT } else { screen::MORE_LINES };
             let say = word.with("n", time::group_digits(hidden as u64));
             let say = say.with("steps", cx.steps_key);
-            rows.extend(layout_note(&cx.localize(&say), cx));
+            rows.extend(layout_note(&say, cx));
         }
         rows
     }

@@ -284,7 +284,10 @@ impl MarkdownLayout<'_> {
     fn rule(&mut self) {
         self.begin_block();
         let (prefix, width) = self.prefix();
-        let rule = Line::styled(self.cx.theme.lines.rule().repeat(width), self.cx.theme.border);
+        let rule = Line::styled(
+            self.cx.theme.lines.rule().repeat(width.min(self.cx.prose_width())),
+            self.cx.theme.border,
+        );
         self.rows.push(with_prefix(&prefix, rule.into()));
         self.join = Join::Blank;
     }

@@ -169,6 +169,19 @@ fn without_colours_a_program_has_none_either() {
 }
 
 #[test]
+fn what_our_sentences_name_has_the_colour_of_code_and_backticks_where_there_are_no_colours() {
+    let say = screen::NO_SUCH_THEME.with("name", "a`b").with("names", "`dark`");
+    let mut screen = Screen::with_events([Event::Notice(Notice::error(say.clone()))]);
+    let code = screen.theme.markup.code.fg;
+    assert!(screen.text().contains("no theme a`b. Available: `dark`."), "{}", screen.text());
+    assert_eq!(style_of(&mut screen, "a`b").fg, code);
+    assert_ne!(style_of(&mut screen, "`dark`").fg, code);
+    let mut plain = Screen::with_events([Event::Notice(Notice::error(say))]);
+    plain.theme = Theme::built_in("dark", Depth::None).unwrap();
+    assert!(plain.text().contains("no theme `a`b`. Available: `dark`."), "{}", plain.text());
+}
+
+#[test]
 fn the_words_of_a_server_are_dim_beside_our_own() {
     use avocet_core::i18n::model;
     let ours = model::FAULTY.with("url", "http://x").with("status", 500);

@@ -104,6 +104,16 @@ fn table_cells_wrap() {
 }
 
 #[test]
+fn a_rule_and_a_sentence_of_a_page_are_no_wider_than_prose() {
+    let mut screen = Screen::new(180, 20);
+    screen.apply_all([reply_finished("One.\n\n---\n\nTwo.\n")]);
+    screen.transcript.add_page(common::FOLDER, vec![PageRow::line("many words ".repeat(20))]);
+    let text = screen.text();
+    let widths = text.lines().map(|row| crate::text::width(row.trim()));
+    assert_eq!(widths.max(), Some(crate::draw::MEASURE), "{text}");
+}
+
+#[test]
 fn long_columns_of_a_table_share_its_width() {
     let mut screen = Screen::new(60, 40);
     let cell = "the same words again and again ".repeat(3);

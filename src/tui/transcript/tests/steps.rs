@@ -260,7 +260,7 @@ fn a_step_in_the_background_is_one_row() {
     assert_eq!(rows.len(), 1, "{text}");
     assert!(rows[0].starts_with("▸ npm run dev") && rows[0].contains("job 2"), "{text}");
     screen.transcript.toggle_steps();
-    assert!(screen.text().contains("`/jobs stop 2` ends"), "{}", screen.text());
+    assert!(screen.text().contains("/jobs stop 2 ends"), "{}", screen.text());
 }
 
 #[test]
@@ -307,13 +307,13 @@ fn a_refusal_names_the_ways_out() {
         screen.text()
     };
     let text = refused(step("1", "rm", &["-rf", "node_modules"]), "git.reset.hard");
-    assert!(text.contains("type `!rm -rf node_modules`"), "{text}");
+    assert!(text.contains("type !rm -rf node_modules"), "{text}");
     let text = avocet_core::text::one_line(&text);
-    assert!(text.contains("add `git.reset.hard` to the setting `safety.lift`"), "{text}");
+    assert!(text.contains("add git.reset.hard to the setting safety.lift"), "{text}");
     let text = refused(step("1", "rm", &["-rf", "node_modules"]), "denied");
-    assert!(text.contains("`!rm -rf") && !text.contains("safety.lift"), "{text}");
+    assert!(text.contains("!rm -rf node_modules.") && !text.contains("safety.lift"), "{text}");
     let text = refused(step("1", "bash", &["-lc", "rm -rf node_modules"]), "git.reset.hard");
-    assert!(text.contains("type `!rm -rf node_modules`"), "{text}");
+    assert!(text.contains("type !rm -rf node_modules"), "{text}");
 }
 
 #[test]

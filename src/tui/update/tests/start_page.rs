@@ -86,7 +86,7 @@ fn notices_that_do_not_fit_on_the_start_page_take_its_place() {
         state.transcript.add_notice(Notice::warning(phrases::NOTHING_TO_COPY));
     }
     state.transcript.add_notice(Notice::error(phrases::NO_SUCH_THEME.with("name", "last")));
-    assert!(shows(&mut state, SIZE, "`last`"));
+    assert!(shows(&mut state, SIZE, "no theme last"));
 }
 
 #[test]
