@@ -99,6 +99,9 @@ words! { "script_run":
     VALUE_RANGE: "`{name}` must be between {low} and {high}, not {value}.", "`{name}` 应在 {low} 到 {high} 之间，不能是 {value}。";
     VALUE_MISSPELT: "`{name}` is not known here. Did you mean `{near}`?", "此处无法识别 `{name}`。是否想写 `{near}`？";
     INPUT_TWICE: "The input `{name}` is declared twice.", "输入 `{name}` 声明了两次。";
+    INPUT_UNUSED: "Nothing reads the input `{name}`.", "没有任何地方读取输入 `{name}`。";
+    HIDDEN_REQUIRED: "`{name}` is required, so `hidden` has no effect.", "`{name}` 为必填，`hidden` 不起作用。";
+    CONDITION_SETS: "This condition sets `{name}`. To compare, write `==`.", "此条件会给 `{name}` 赋值。要比较，请写 `==`。";
     INDEX_TWICE: "The inputs `{one}` and `{other}` have the same index {index}.", "输入 `{one}` 和 `{other}` 的 index 同为 {index}。";
     EVENT_UNKNOWN: "Nothing emits the event `{name}`.", "没有任何地方触发事件 `{name}`。";
     REGEX_FLAG: "`{flag}` is not a flag of a regular expression.", "`{flag}` 不是正则表达式的标志。";

@@ -264,15 +264,24 @@ fn check_bare_arguments(call: &CallExpr, names: &KnownNames, faults: &mut FaultL
     }
 }
 
-fn check_passed(manifest: &Manifest, passed: PassedArgs, faults: &mut FaultLog<'_>) {
-    let is_passed = |name: &str| passed.named.iter().any(|(known, _)| known == name);
-    for (name, place) in &passed.named {
+/// The names of arguments, which the script has to know.
+pub(super) fn check_argument_names(
+    manifest: &Manifest,
+    named: &[(String, SourcePosition)],
+    faults: &mut FaultLog<'_>,
+) {
+    for (name, place) in named {
         if !takes(manifest, name) {
             let what = phrases::CALL_INPUT_UNKNOWN.with("script", quoted(manifest.id()));
             let inputs = manifest.inputs.iter().map(|input| input.name.as_str());
             faults.add_at(*place, with_near(what.with("name", quoted(name)), name, inputs));
         }
     }
+}
+
+fn check_passed(manifest: &Manifest, passed: PassedArgs, faults: &mut FaultLog<'_>) {
+    let is_passed = |name: &str| passed.named.iter().any(|(known, _)| known == name);
+    check_argument_names(manifest, &passed.named, faults);
     // A message goes on with a conversation.
     if passed.is_open || is_passed("message") {
         return;

@@ -2,7 +2,7 @@
 //! nothing, and instructions that are never reached.
 
 use super::fault_log::FaultLog;
-use super::keys::misspelt_parameter;
+use super::keys::{is_dynamic, misspelt_parameter};
 use super::names::KnownNames;
 use super::near::with_near;
 use crate::error::quoted;
@@ -12,10 +12,11 @@ use crate::syntax::{ScriptValue, Tree};
 use crate::text::args::{self, Arg, CallExpr};
 use crate::text::delimiters;
 use crate::text::prefix::{self, PrefixPosition, TextPrefix};
-use avocet_core::i18n::script_run as phrases;
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
+use avocet_core::protocol::ApprovalMode;
 
 /// The directives after which nothing of a block is run.
-const LAST: [&str; 4] = ["ret", "exit", "break", "continue"];
+const LAST: [&str; 5] = ["ret", "exit", "throw", "break", "continue"];
 /// The names of what a loop gives.
 const LOOP_NAMES: &[&str] = &["value", "index", "items"];
 /// The keys of a program that is run.
@@ -86,7 +87,19 @@ pub(super) fn check_value(
         "exec" if part("program").is_some() => check_keys(call, value, PROGRAM_KEYS, faults),
         "agent" if call.args.is_empty() => {
             check_keys(call, value, directive_keys("agent").unwrap_or_default(), faults);
+            let mode = part("mode");
+            if let Some(what) = mode.and_then(ScriptValue::as_text).and_then(agent_mode_fault) {
+                faults.add_at(mode.map_or(value.position, |mode| mode.position), what);
+            }
         }
+        "if" | "while" => {
+            let condition = value.get(&call.name).unwrap_or(value);
+            if let Some(name) = condition.as_text().and_then(assigned_name) {
+                faults.enter(condition);
+                faults.add(phrases::CONDITION_SETS.with("name", quoted(name)));
+            }
+        }
+        "try" => check_retries(part("retry").or(part("$retry")), faults),
         "for" => {
             if let Some(names) = part("as") {
                 check_keys(call, names, LOOP_NAMES, faults);
@@ -110,6 +123,33 @@ pub(super) fn check_value(
             }
         }
         _ => {}
+    }
+}
+
+/// Why a text is no mode of an agent.
+fn agent_mode_fault(text: &str) -> Option<LocalizedText> {
+    let known = ApprovalMode::NAMES;
+    let what = phrases::SETTING_VALUE.with("name", "mode").with("value", quoted(text));
+    let what = with_near(what.with("list", known.join(", ")), text, known.iter().copied());
+    (!is_dynamic(text) && !known.contains(&text)).then_some(what)
+}
+
+/// The name that a condition sets where it is probably meant to compare.
+fn assigned_name(condition: &str) -> Option<&str> {
+    let (name, rest) = condition.trim_start_matches("?=").split_once('=')?;
+    let name = name.trim();
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+    (!name.is_empty() && name.chars().all(is_name) && !rest.starts_with(['=', '>'])).then_some(name)
+}
+
+/// How often a block is tried again is a number.
+fn check_retries(value: Option<&ScriptValue>, faults: &mut FaultLog<'_>) {
+    let Some((value, text)) = value.and_then(|value| Some((value, value.as_text()?))) else {
+        return;
+    };
+    if !is_dynamic(text) && text.trim().parse::<u64>().is_err() {
+        let what = phrases::VALUE_KIND.with("name", "retry").with("kinds", "integer");
+        faults.add_at(value.position, what.with("value", quoted(text)));
     }
 }
 

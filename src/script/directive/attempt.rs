@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::error::{CallResult, ErrorCause, LocatedError, ScriptFlow, ScriptResult};
+use super::super::error::{CallResult, ErrorCause, LocatedError, ScriptFlow, ScriptResult, quoted};
 use super::super::run::arguments::CallSyntax;
 use super::super::run::frame::{Frame, ScriptRun};
+use super::super::run::scope::text_of;
 use super::super::syntax::ScriptValue;
 use super::control::sibling_node;
 use avocet_core::i18n::script_run as phrases;
@@ -19,7 +20,13 @@ pub async fn run_try(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_
         |name: &str| sibling_node(&call, name).or_else(|| sibling_node(&call, &format!("${name}")));
     let (block, catch) = (call.head.ok_or(phrases::TRY_NEEDS)?, part("catch"));
     let mut left = match part("retry") {
-        Some(value) => run.evaluate_value(frame, value).await?.as_u64().unwrap_or(0),
+        Some(value) => {
+            let times = text_of(&run.evaluate_value(frame, value).await?);
+            times.parse().map_err(|_| {
+                let what = phrases::VALUE_KIND.with("name", "retry").with("kinds", "integer");
+                ScriptFlow::from(what.with("value", quoted(&times)))
+            })?
+        }
         None if catch.is_none() => return Err(phrases::TRY_NEEDS.into()),
         None => 0,
     };

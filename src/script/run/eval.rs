@@ -201,8 +201,14 @@ impl ScriptRun {
     }
 }
 
-/// The value of an expression, or its source text if it has none. A text that begins with `#`
-/// is rendered at once.
+/// Whether the sign that a value begins with may come from the expression or a function of the
+/// script. That of a variable is data: a reply of a model may well begin with a heading.
+pub fn writes_sign(expression: &str, sign: char) -> bool {
+    expression.contains([sign, '$'])
+}
+
+/// The value of an expression, or its source text if it has none. A text that begins with the `#`
+/// of the expression is rendered at once.
 pub async fn evaluate_or_text(
     run: &mut ScriptRun,
     frame: &mut Frame,
@@ -211,8 +217,10 @@ pub async fn evaluate_or_text(
 ) -> ScriptResult<Value> {
     match run.evaluate_or_note(frame, expression).await? {
         Some(Value::String(text)) => match text.strip_prefix('#') {
-            Some(template) => Ok(Value::String(render(run, frame, template).await?)),
-            None => Ok(Value::String(text)),
+            Some(template) if writes_sign(expression, '#') => {
+                Ok(Value::String(render(run, frame, template).await?))
+            }
+            _ => Ok(Value::String(text)),
         },
         Some(value) => Ok(value),
         None => Ok(Value::String(written.to_owned())),

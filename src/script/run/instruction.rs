@@ -12,6 +12,7 @@ use super::super::text::{args, roles};
 use super::arguments::CallSyntax;
 use super::chain::run_chain;
 use super::dialogue::{Dialogue, DialogueMessage, MessageBody, RenderMode, read_parts};
+use super::eval::writes_sign;
 use super::frame::{Frame, ScriptRun};
 use super::render::render_message;
 use avocet_core::i18n::script_run as phrases;
@@ -77,7 +78,11 @@ async fn run_text(
         let value = Box::pin(run.evaluate_or_note(frame, expression)).await?;
         frame.values.latest = match value {
             // A text with `#` or `!` becomes a message, which is rendered at once.
-            Some(Value::String(said)) if said.starts_with(['#', '!']) => {
+            Some(Value::String(said))
+                if ['#', '!']
+                    .into_iter()
+                    .any(|sign| said.starts_with(sign) && writes_sign(expression, sign)) =>
+            {
                 let message = ScriptValue::text(&said, position);
                 return Box::pin(add_message(run, frame, None, &message)).await;
             }

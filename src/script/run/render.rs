@@ -12,6 +12,7 @@ use super::super::output;
 use super::super::template::{self, Format, Functions, Rendered};
 use super::super::text::{Bias, MessageText, RegexPlaceholder, RenderedText, args, regex, roles};
 use super::dialogue::{DialogueMessage, MessageBody, RenderMode, SystemParts};
+use super::eval::writes_sign;
 use super::fill_placeholders::fill_placeholders;
 use super::frame::{Frame, MAX_TEXT, ScriptRun};
 use super::js::call_template_function;
@@ -153,7 +154,8 @@ fn template_of_value(expression: &str, value: &str) -> Option<String> {
     let is_call =
         expression.trim_start().starts_with('$') && args::parse_call(expression).is_some();
     let now = value.strip_prefix('!').filter(|_| is_call);
-    value.strip_prefix('#').or(now).map(str::to_owned)
+    let written = value.strip_prefix('#').filter(|_| writes_sign(expression, '#'));
+    written.or(now).map(str::to_owned)
 }
 
 /// `@{{who}}, text`: the name is rendered first, if it is that of a role.
