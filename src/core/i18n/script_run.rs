@@ -162,7 +162,6 @@ words! { "script_run":
     OTHER_MODEL: "`{name}` is written for {pattern}, but the model is `{model}`: its answers may not be what the script expects.", "`{name}` 面向的模型是 {pattern}，而当前模型是 `{model}`，回答可能不符合脚本预期。";
     TEMPLATE_OF_SERVER: "`SystemTemplate` is ignored: the model's server chooses the template.", "忽略 `SystemTemplate`：模型使用哪个模板由其服务器决定。";
     NO_RUN_MODE: "Unknown `run_mode: {mode}`; use parallel, sequential, cascaded or planer.", "未知的 `run_mode: {mode}`，可用 parallel、sequential、cascaded、planer。";
-    ANSWER_WAITS: "`concurrent_answer` is ignored: the answer is based on the tools' results, so it waits for them.", "忽略 `concurrent_answer`：回答以工具结果为依据，因此会等待工具执行完。";
     TOOL_FAILED: "The tool `{name}` failed: {why}", "工具 `{name}` 执行失败：{why}";
     NOT_ALLOWED: "MethodNotAllowed: permission denied for `{name}`.", "MethodNotAllowed：没有调用 `{name}` 的权限（permission denied）。";
     MAY_CALL: "`{script}` wants to call `{name}` with {args}. Allow it?", "`{script}` 想以 {args} 调用 `{name}`，是否允许？";

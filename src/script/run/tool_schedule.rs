@@ -8,8 +8,11 @@
 //! | `cascaded` | calls that can run now, then those that need their results | one after the other |
 //! | `planer` | as in `cascaded`, with `planner: advanced` after a plan | several at a time |
 
-use futures_util::StreamExt;
+use std::sync::Arc;
+
+use futures_util::future::{self, BoxFuture};
 use futures_util::stream;
+use futures_util::{FutureExt, StreamExt};
 use serde_json::{Map, Value};
 
 use super::super::error::{ScriptFlow, ScriptResult, quoted};
@@ -18,11 +21,14 @@ use super::super::manifest::input::ScriptArgs;
 use super::super::tool_protocol::ParsedToolCall;
 use super::expression::ExpressionCache;
 use super::frame::{Frame, ScriptRun};
-use super::limits::MAX_ROUNDS;
+use super::limits::{MAX_ROUNDS, RunLimits};
+use super::model_call::{CallOptions, ScriptReply, complete};
 use super::scope::text_of;
 use super::script_tool::{Results, ScriptTool};
 use super::shared_host::Relay;
+use super::tools::ToolLoopInput;
 use avocet_core::i18n::{LocalizedText, script_run as phrases};
+use avocet_core::protocol::Message;
 
 /// Maximum number of calls in one reply.
 const MAX_CALLS: usize = 20;
@@ -43,6 +49,8 @@ pub struct ToolSchedule {
     pub instruction: &'static str,
 }
 
+/// What a model is told of a tool that has not ended.
+const STILL_RUNNING: &str = "(still running; answer now, without its result)";
 const ALL: &str = "Name all the calls that are needed.";
 const ONE: &str = "Name one call only, the next one; you are asked again with its result.";
 const READY: &str = "Name the calls that can run now; you are asked again with their results for those that need them.";
@@ -77,6 +85,18 @@ impl ToolSchedule {
     }
 }
 
+/// The tools that are called, and what they are given.
+pub fn bind_calls<'t>(
+    tools: &[&'t ScriptTool],
+    wanted: &[ParsedToolCall],
+) -> Vec<(&'t ScriptTool, Map<String, Value>)> {
+    let found = |call: &ParsedToolCall| {
+        let tool = tools.iter().find(|tool| tool.id == call.id)?;
+        Some((*tool, tool.help().bind_args(call)))
+    };
+    wanted.iter().filter_map(found).collect()
+}
+
 /// Runs the calls of one reply.
 pub async fn run_calls(
     run: &mut ScriptRun,
@@ -86,17 +106,33 @@ pub async fn run_calls(
     at_once: usize,
     results: &mut Results,
 ) -> ScriptResult {
-    let found = |call: &ParsedToolCall| {
-        let tool = tools.iter().find(|tool| tool.id == call.id)?;
-        Some((*tool, tool.help().bind_args(call)))
-    };
-    let wanted: Vec<(&ScriptTool, Map<String, Value>)> = wanted.iter().filter_map(found).collect();
+    let wanted = bind_calls(tools, wanted);
     if at_once == 1 || wanted.len() < 2 {
         for (tool, given) in wanted {
             run_tool(run, frame, tool, given, results).await?;
         }
         return Ok(());
     }
+    let jobs = tool_jobs(run, frame, wanted, results).await?;
+    let nothing = |run: ScriptRun| async move { ((), run.limits) }.boxed();
+    let (came, ()) =
+        run_concurrently(run, frame.permissions.clone(), &jobs, at_once, nothing).await;
+    for ((tool, args, _), came) in jobs.iter().zip(came) {
+        let value = result_value(run.host.as_mut(), tool, args, came)?;
+        results.add_result(tool, args, &value);
+    }
+    Ok(())
+}
+
+/// A call with its arguments, and the question of its step.
+type ToolJob<'t> = (&'t ScriptTool, Map<String, Value>, Option<LocalizedText>);
+
+async fn tool_jobs<'t>(
+    run: &mut ScriptRun,
+    frame: &Frame,
+    wanted: Vec<(&'t ScriptTool, Map<String, Value>)>,
+    results: &mut Results,
+) -> ScriptResult<Vec<ToolJob<'t>>> {
     let mut jobs = Vec::new();
     for (tool, given) in wanted {
         let args = tool.complete_args(given);
@@ -105,43 +141,79 @@ pub async fn run_calls(
         let asked = tool.kind.confirm_call(run.host.as_mut(), &tool.id, asked).await?;
         jobs.push((tool, args, asked));
     }
-    let came = run_concurrently(run, frame, &jobs, at_once).await;
-    for ((tool, args, _), came) in jobs.iter().zip(came) {
-        let value = result_value(run.host.as_mut(), tool, args, came)?;
-        results.add_result(tool, args, &value);
-    }
-    Ok(())
+    Ok(jobs)
 }
 
-/// Runs tools concurrently, up to a limit; the results are in the order of the calls.
-async fn run_concurrently(
+/// Runs the calls while the model answers without their results (`concurrent_answer`). Each result
+/// follows the message that was answered, so that the model has it from the next answer on.
+pub async fn answer_meanwhile(
     run: &mut ScriptRun,
-    frame: &Frame,
-    jobs: &[(&ScriptTool, Map<String, Value>, Option<LocalizedText>)],
+    frame: &mut Frame,
+    input: &ToolLoopInput,
+    wanted: Vec<(&ScriptTool, Map<String, Value>)>,
     at_once: usize,
-) -> Vec<ScriptResult<Value>> {
+    (mut results, options): (Results, &CallOptions),
+) -> ScriptResult<ScriptReply> {
+    let jobs = tool_jobs(run, frame, wanted, &mut results).await?;
+    for (tool, args, _) in &jobs {
+        results.add_result(tool, args, &Value::from(STILL_RUNNING));
+    }
+    let mut sent = input.sent.clone();
+    sent.extend(results.messages());
+    if !input.begun.is_empty() {
+        sent.push(Message::assistant(input.begun.clone()));
+    }
+    let streams = run.streams;
+    let callers = frame.permissions.clone();
+    let actor = &mut *frame;
+    let answer = move |mut run: ScriptRun| {
+        run.streams = streams;
+        async move { (complete(&mut run, actor, sent, options.clone()).await, run.limits) }.boxed()
+    };
+    let (came, reply) = run_concurrently(run, callers, &jobs, at_once, answer).await;
+    let reply = reply?;
+    for ((tool, args, _), came) in jobs.iter().zip(came) {
+        let value = result_value(run.host.as_mut(), tool, args, came)?;
+        let line = input.asked.and_then(|at| frame.dialogue.messages.get_mut(at));
+        line.into_iter().for_each(|line| line.replies.push((tool.id.clone(), text_of(&value))));
+    }
+    Ok(reply)
+}
+
+/// Runs tools concurrently, up to a limit, and something beside them; the results are in the order
+/// of the calls.
+async fn run_concurrently<'a, T: Send>(
+    run: &mut ScriptRun,
+    callers: Vec<Arc<Value>>,
+    jobs: &[ToolJob<'_>],
+    at_once: usize,
+    beside: impl FnOnce(ScriptRun) -> BoxFuture<'a, (T, RunLimits)>,
+) -> (Vec<ScriptResult<Value>>, T) {
     let (relay, mut asked) = Relay::new(run.host.as_ref());
     let start = run.limits;
+    let new_run = || ScriptRun {
+        host: Box::new(relay.clone()),
+        library: run.library.clone(),
+        limits: start,
+        // Two answers streamed at once would be mixed up.
+        streams: false,
+        expressions: ExpressionCache::default(),
+    };
     let runs: Vec<_> = jobs
         .iter()
         .map(|(tool, args, asked)| {
-            let mut run = ScriptRun {
-                host: Box::new(relay.clone()),
-                library: run.library.clone(),
-                limits: start,
-                // Two answers streamed at once would be mixed up.
-                streams: false,
-                expressions: ExpressionCache::default(),
-            };
-            let (tool, callers) = (tool.kind.clone(), frame.permissions.clone());
+            let mut run = new_run();
+            let (tool, callers) = (tool.kind.clone(), callers.clone());
             let args = ScriptArgs::from(args.clone());
             let asked = asked.clone();
             async move { (tool.run(&mut run, &callers, args, asked).await, run.limits) }
         })
         .collect();
+    let beside = beside(new_run());
     drop(relay);
-    let mut all = Box::pin(stream::iter(runs).buffered(at_once).collect::<Vec<_>>());
-    let came = loop {
+    let tools = stream::iter(runs).buffered(at_once).collect::<Vec<_>>();
+    let mut all = Box::pin(future::join(tools, beside));
+    let (came, (value, used)) = loop {
         tokio::select! {
             biased;
             Some(asked) = asked.recv() => asked.serve(run.host.as_mut()).await,
@@ -152,12 +224,12 @@ async fn run_concurrently(
     while let Ok(asked) = asked.try_recv() {
         asked.serve(run.host.as_mut()).await;
     }
-    came.into_iter()
-        .map(|(came, used)| {
-            run.limits.add_since(start, used);
-            came
-        })
-        .collect()
+    run.limits.add_since(start, used);
+    let came = came.into_iter().map(|(came, used)| {
+        run.limits.add_since(start, used);
+        came
+    });
+    (came.collect(), value)
 }
 
 /// Runs one tool, and records its result.

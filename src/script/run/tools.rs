@@ -19,7 +19,7 @@ use super::scope::merge;
 use super::script_tool::{
     AFTER_USER, KEYWORD, Results, ScriptTool, ToolKind, builtin_tool, script_tool,
 };
-use super::tool_schedule::{ToolSchedule, run_calls, run_tool};
+use super::tool_schedule::{ToolSchedule, answer_meanwhile, bind_calls, run_calls, run_tool};
 use avocet_core::i18n::script_run as phrases;
 use avocet_core::protocol::{Message, Role};
 
@@ -72,6 +72,8 @@ impl MemoryEvent {
 pub struct ToolLoopInput {
     /// The message to answer; `None` if it is not the user's.
     pub said: Option<String>,
+    /// Its place in the dialogue, if it has one.
+    pub asked: Option<usize>,
     /// The messages for the model.
     pub sent: Vec<Message>,
     /// The start of the answer.
@@ -81,9 +83,10 @@ pub struct ToolLoopInput {
 impl ToolLoopInput {
     /// The last message of the dialogue above `end`, if it is the user's.
     pub fn about(frame: &Frame, end: usize, messages: &[Message], begun: &str) -> ToolLoopInput {
-        let asked = end.checked_sub(1).and_then(|at| frame.dialogue.messages.get(at));
-        let said = asked.filter(|line| line.role == "user").map(|line| line.text());
-        ToolLoopInput { said, sent: messages.to_vec(), begun: begun.to_owned() }
+        let asked = end.checked_sub(1);
+        let line = asked.and_then(|at| frame.dialogue.messages.get(at));
+        let said = line.filter(|line| line.role == "user").map(|line| line.text());
+        ToolLoopInput { said, asked, sent: messages.to_vec(), begun: begun.to_owned() }
     }
 }
 
@@ -114,6 +117,7 @@ pub async fn answer_with_tools(
     }
     let tools: Vec<&ScriptTool> = tools.iter().filter(|tool| tool.is_model_callable()).collect();
     let mode = ToolSchedule::from_settings(frame)?;
+    let answers_meanwhile = frame.values.flag("concurrent_answer") == Some(true);
     for round in 0..mode.rounds {
         if tools.is_empty() {
             break;
@@ -121,6 +125,12 @@ pub async fn answer_with_tools(
         let wanted = request_calls(run, frame, &input, &tools, mode, &results, options).await?;
         if wanted.is_empty() {
             break;
+        }
+        if answers_meanwhile {
+            let calls = bind_calls(&tools, &wanted);
+            let known = (results, options);
+            let reply = answer_meanwhile(run, frame, &input, calls, mode.at_once, known).await?;
+            return Ok(Some(reply));
         }
         run_calls(run, frame, &tools, &wanted, mode.at_once, &mut results).await?;
         if round + 1 == MAX_ROUNDS {
@@ -387,9 +397,6 @@ fn toolset_defaults(
 
 /// Runs the tools of the startup event.
 pub async fn run_startup_tools(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResult {
-    if frame.values.flag("concurrent_answer") == Some(true) {
-        run.host.emit_note(phrases::ANSWER_WAITS);
-    }
     run_event_tools(run, frame, &[STARTUP], json!(frame.values.args)).await
 }
 
