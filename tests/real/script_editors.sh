@@ -14,7 +14,8 @@ help=$here/../../assets/help/en/scripts.md
 
 root=$(mktemp -d)
 pictures=${PICTURES:-$root}
-screen() { tmux -L "$(basename "$root")" "$@"; }
+name=none
+screen() { tmux -L "$(basename "$root")-$name" "$@"; }
 trap 'screen kill-server 2> /dev/null || true; rm -rf "$root"' EXIT
 mkdir -p "$root/bin" "$root/work" "$root/config/helix"
 ln -s "$avocet" "$root/bin/avocet"
@@ -30,7 +31,7 @@ failed=0
 # wait_for PICTURE TEXT: until the text is on the screen, half a minute at most.
 wait_for() {
     for _ in $(seq 60); do
-        screen capture-pane -p > "$pictures/$1.txt"
+        screen capture-pane -p > "$pictures/$1.txt" || true
         if grep -qF -- "$2" "$pictures/$1.txt"; then
             echo "ok      $1"
             return
