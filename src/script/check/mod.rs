@@ -82,6 +82,7 @@ const WARNINGS: &[Phrase] = &[
     phrases::GLOBAL_LOST,
     phrases::UNREACHED,
     phrases::CALL_INPUT_UNKNOWN,
+    phrases::SEALED,
     phrases::INPUT_UNUSED,
     phrases::HIDDEN_REQUIRED,
     phrases::CONDITION_SETS,
