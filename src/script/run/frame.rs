@@ -319,6 +319,16 @@ impl Frame {
         Ok(())
     }
 
+    /// Whether a tool can be used at all.
+    pub fn check_usable(&self, names: &CallNames) -> ScriptResult {
+        for permissions in &self.permissions {
+            if Rules::read(permissions)?.forbids_always(names) {
+                return Err(not_allowed_error(names.written()));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether no rule forbids these arguments, as the other form of what was judged already.
     pub fn check_not_forbidden(
         &self,

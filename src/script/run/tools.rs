@@ -268,12 +268,12 @@ async fn list_tools(
         }
         add_entry(run, frame, &id, &about, &mut out).await?;
     }
-    // A script that may not use one of its tools, whatever the arguments, ends before it asks a model.
+    // A script that may not use one of its tools ends before it asks a model.
     for tool in &out {
         if tool.kind.is_sealed() {
             run.host.seal();
         }
-        frame.check_not_forbidden(&tool.kind.call_names(&tool.id), &Map::new())?;
+        frame.check_usable(&tool.kind.call_names(&tool.id))?;
     }
     Ok(out)
 }
