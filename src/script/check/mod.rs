@@ -265,9 +265,9 @@ impl Checker<'_> {
         self.check_exports();
     }
 
-    fn check_tool(&mut self, name: &str, defaults: Option<&ScriptValue>) {
+    fn check_tool(&mut self, name: &str, default_values: Option<&ScriptValue>) {
         let Some(shape) = self.check_script(name) else { return };
-        let set = defaults.map_or(&[][..], ScriptValue::pairs).iter();
+        let set = default_values.map_or(&[][..], ScriptValue::pairs).iter();
         let set = set.filter_map(|(key, _)| Some((key.key_text()?, key.position)));
         check_argument_names(&shape, &set.collect::<Vec<_>>(), &mut self.faults);
         let has_title = shape.text_setting("title").or(shape.text_setting("description")).is_some();

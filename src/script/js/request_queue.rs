@@ -22,32 +22,32 @@ pub(super) struct RequestQueue {
 }
 
 struct RequestInbox {
-    receiver: mpsc::Receiver<EngineRequest>,
+    requests: mpsc::Receiver<EngineRequest>,
     /// What came while an answer was waited for.
-    postponed: VecDeque<EngineRequest>,
+    postponed_requests: VecDeque<EngineRequest>,
 }
 
 impl RequestQueue {
-    pub fn new(receiver: mpsc::Receiver<EngineRequest>) -> RequestQueue {
-        let inbox = RequestInbox { receiver, postponed: VecDeque::new() };
+    pub fn new(requests: mpsc::Receiver<EngineRequest>) -> RequestQueue {
+        let inbox = RequestInbox { requests, postponed_requests: VecDeque::new() };
         RequestQueue { inbox: Mutex::new(inbox), listeners: Mutex::default() }
     }
 
     /// The next request; `None` once all handles are gone.
     pub fn next_request(&self) -> Option<EngineRequest> {
         let mut inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner);
-        inbox.postponed.pop_front().or_else(|| inbox.receiver.recv().ok())
+        inbox.postponed_requests.pop_front().or_else(|| inbox.requests.recv().ok())
     }
 
     /// The answer to this call; everything else waits. `None` once all handles are gone.
     pub fn wait_for_answer(&self, call: u64) -> Option<EngineRequest> {
         let mut inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let request = inbox.receiver.recv().ok()?;
+            let request = inbox.requests.recv().ok()?;
             if matches!(request, EngineRequest::Answer { id, .. } if id == call) {
                 return Some(request);
             }
-            inbox.postponed.push_back(request);
+            inbox.postponed_requests.push_back(request);
         }
     }
 

@@ -152,7 +152,8 @@ pub async fn answer_meanwhile(
     input: &ToolLoopInput,
     wanted: Vec<(&ScriptTool, Map<String, Value>)>,
     at_once: usize,
-    (mut results, options): (Results, &CallOptions),
+    mut results: Results,
+    options: &CallOptions,
 ) -> ScriptResult<ScriptReply> {
     let jobs = tool_jobs(run, frame, wanted, &mut results).await?;
     for (tool, args, _) in &jobs {
@@ -168,7 +169,7 @@ pub async fn answer_meanwhile(
     let actor = &mut *frame;
     let answer = move |mut run: ScriptRun| {
         run.streams = streams;
-        async move { (complete(&mut run, actor, sent, options.clone()).await, run.limits) }.boxed()
+        answer_beside(run, actor, sent, options.clone())
     };
     let (came, reply) = run_concurrently(run, callers, &jobs, at_once, answer).await;
     let reply = reply?;
@@ -178,6 +179,16 @@ pub async fn answer_meanwhile(
         line.into_iter().for_each(|line| line.replies.push((tool.id.clone(), text_of(&value))));
     }
     Ok(reply)
+}
+
+/// An answer of the model in a run of its own.
+fn answer_beside(
+    mut run: ScriptRun,
+    frame: &mut Frame,
+    sent: Vec<Message>,
+    options: CallOptions,
+) -> BoxFuture<'_, (ScriptResult<ScriptReply>, RunLimits)> {
+    Box::pin(async move { (complete(&mut run, frame, sent, options).await, run.limits) })
 }
 
 /// Runs tools concurrently, up to a limit, and something beside them; the results are in the order

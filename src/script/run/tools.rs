@@ -128,9 +128,8 @@ pub async fn answer_with_tools(
         }
         if answers_meanwhile {
             let calls = bind_calls(&tools, &wanted);
-            let known = (results, options);
-            let reply = answer_meanwhile(run, frame, &input, calls, mode.at_once, known).await?;
-            return Ok(Some(reply));
+            let came = answer_meanwhile(run, frame, &input, calls, mode.at_once, results, options);
+            return came.await.map(Some);
         }
         run_calls(run, frame, &tools, &wanted, mode.at_once, &mut results).await?;
         if round + 1 == MAX_ROUNDS {
