@@ -255,7 +255,8 @@ impl Checker<'_> {
                 None if is_builtin_tool(&name) => {}
                 None => {
                     let about = tools.iter().flat_map(keys::each).find_map(|entry| {
-                        let is_it = entry.get("id").and_then(ScriptValue::as_text) == Some(&name);
+                        let is_it =
+                            entry.get("id").and_then(ScriptValue::as_text) == Some(name.as_str());
                         if is_it { Some(entry) } else { entry.get(&name) }
                     });
                     self.check_tool(&name, about.and_then(|about| about.get("defaults")));

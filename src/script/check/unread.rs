@@ -12,7 +12,7 @@ use avocet_core::i18n::script_run as phrases;
 /// message is a tool that stands for another one.
 pub(super) fn check_unread_inputs(manifest: &Manifest, faults: &mut FaultLog<'_>) {
     let is_message = |value: &ScriptValue| match &value.tree {
-        Tree::Text(text) => !text.starts_with(['$', '-']),
+        Tree::Text(text) => value.tag.is_none() && !text.starts_with(['$', '-', '?']),
         Tree::Map(pairs) => {
             pairs.iter().all(|(key, _)| key.as_text().is_some_and(|key| !key.starts_with('$')))
         }

@@ -22,7 +22,7 @@ pub async fn run_try(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_
     let mut left = match part("retry") {
         Some(value) => {
             let times = text_of(&run.evaluate_value(frame, value).await?);
-            times.parse().map_err(|_| {
+            times.parse::<u64>().map_err(|_| {
                 let what = phrases::VALUE_KIND.with("name", "retry").with("kinds", "integer");
                 ScriptFlow::from(what.with("value", quoted(&times)))
             })?
