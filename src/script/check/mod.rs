@@ -13,7 +13,6 @@ use super::syntax::{ScriptValue, Tree, parse_separator};
 use super::template::{Format, TemplateCompiler};
 use super::text::args::{self, CallExpr};
 use avocet_core::i18n::{Phrase, script_run as phrases};
-use calls::check_argument_names;
 use code::UncompiledCode;
 use directive_keys::{check_directive_keys, check_loop, check_system_parts, check_target_keys};
 use doubled::{check_doubled_functions, check_doubled_keys};
@@ -24,7 +23,7 @@ pub use names::{GIVEN, KnownNames};
 use place::SourceText;
 use role_names::{check_addressees, check_role};
 use settings::setting_faults;
-use slips::{check_bare, check_reached, check_value};
+use slips::{check_argument_names, check_bare, check_reached, check_value};
 use unread::check_unread_inputs;
 
 mod calls;

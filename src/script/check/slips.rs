@@ -3,15 +3,16 @@
 
 use super::fault_log::FaultLog;
 use super::keys::{is_dynamic, misspelt_parameter};
-use super::names::KnownNames;
+use super::names::{GIVEN, KnownNames};
 use super::near::with_near;
-use crate::error::quoted;
+use crate::error::{SourcePosition, quoted};
+use crate::manifest::Manifest;
 use crate::run::single_interpolation;
-use crate::settings::directive_keys;
+use crate::settings::{PARAMETERS, SETTINGS, directive_keys, server_parameters};
 use crate::syntax::{ScriptValue, Tree};
 use crate::text::args::{self, Arg, CallExpr};
-use crate::text::delimiters;
 use crate::text::prefix::{self, PrefixPosition, TextPrefix};
+use crate::text::{delimiters, mentions};
 use avocet_core::i18n::{LocalizedText, script_run as phrases};
 use avocet_core::protocol::ApprovalMode;
 
@@ -50,6 +51,38 @@ pub(super) fn check_arguments(call: &CallExpr, faults: &mut FaultLog<'_>) {
             _ => {}
         }
     }
+}
+
+/// The names of arguments, which the script has to know.
+pub(super) fn check_argument_names(
+    manifest: &Manifest,
+    named: &[(String, SourcePosition)],
+    faults: &mut FaultLog<'_>,
+) {
+    for (name, place) in named {
+        if !takes(manifest, name) {
+            let what = phrases::CALL_INPUT_UNKNOWN.with("script", quoted(manifest.id()));
+            let inputs = manifest.inputs.iter().map(|input| input.name.as_str());
+            faults.add_at(*place, with_near(what.with("name", quoted(name)), name, inputs));
+        }
+    }
+}
+
+/// Whether a script does something with an argument. One that declares no inputs may read any.
+fn takes(manifest: &Manifest, name: &str) -> bool {
+    let settings = SETTINGS.iter().chain(PARAMETERS).any(|row| row.name == name);
+    manifest.inputs.is_empty()
+        || manifest.exports.is_some()
+        || manifest.inputs.iter().any(|input| input.name == name)
+        || manifest.config.contains_key(name)
+        || settings
+        || GIVEN.contains(&name)
+        || server_parameters().any(|known| known == name)
+        // `!as` and the like are options of the call.
+        || name.starts_with('!')
+        || name.parse::<usize>().is_ok()
+        || manifest.body.iter().any(|item| mentions::reads_name(&item.node, name))
+        || manifest.functions.iter().any(|function| mentions::has_name(&function.source, name))
 }
 
 /// What an `!fn` sets on `globalThis`, which each function has for itself.

@@ -15,7 +15,7 @@ use super::calls::is_callable;
 use super::expression::{KnownValue, is_name, is_path};
 use super::frame::{Frame, ScriptRun};
 use super::js::{define_anonymous, evaluate, evaluate_condition};
-use super::render::{fill_marks, render};
+use super::render::{fill_marks, render, writes_sign};
 use avocet_core::i18n::{Localize, script_run as phrases};
 
 impl ScriptRun {
@@ -199,12 +199,6 @@ impl ScriptRun {
         }
         Ok(values)
     }
-}
-
-/// Whether the sign that a value begins with may come from the expression or a function of the
-/// script. That of a variable is data: a reply of a model may well begin with a heading.
-pub fn writes_sign(expression: &str, sign: char) -> bool {
-    expression.contains([sign, '$'])
 }
 
 /// The value of an expression, or its source text if it has none. A text that begins with the `#`

@@ -12,9 +12,8 @@ use super::super::text::{args, roles};
 use super::arguments::CallSyntax;
 use super::chain::run_chain;
 use super::dialogue::{Dialogue, DialogueMessage, MessageBody, RenderMode, read_parts};
-use super::eval::writes_sign;
 use super::frame::{Frame, ScriptRun};
-use super::render::render_message;
+use super::render::{render_message, writes_sign};
 use avocet_core::i18n::script_run as phrases;
 
 impl ScriptRun {

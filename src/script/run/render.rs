@@ -12,7 +12,6 @@ use super::super::output;
 use super::super::template::{self, Format, Functions, Rendered};
 use super::super::text::{Bias, MessageText, RegexPlaceholder, RenderedText, args, regex, roles};
 use super::dialogue::{DialogueMessage, MessageBody, RenderMode, SystemParts};
-use super::eval::writes_sign;
 use super::fill_placeholders::fill_placeholders;
 use super::frame::{Frame, MAX_TEXT, ScriptRun};
 use super::js::call_template_function;
@@ -156,6 +155,12 @@ fn template_of_value(expression: &str, value: &str) -> Option<String> {
     let now = value.strip_prefix('!').filter(|_| is_call);
     let written = value.strip_prefix('#').filter(|_| writes_sign(expression, '#'));
     written.or(now).map(str::to_owned)
+}
+
+/// Whether the sign that a value begins with may come from the expression or a function of the
+/// script. That of a variable is data: a reply of a model may well begin with a heading.
+pub fn writes_sign(expression: &str, sign: char) -> bool {
+    expression.contains([sign, '$'])
 }
 
 /// `@{{who}}, text`: the name is rendered first, if it is that of a role.

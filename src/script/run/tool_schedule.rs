@@ -22,13 +22,10 @@ use super::super::tool_protocol::ParsedToolCall;
 use super::expression::ExpressionCache;
 use super::frame::{Frame, ScriptRun};
 use super::limits::{MAX_ROUNDS, RunLimits};
-use super::model_call::{CallOptions, ScriptReply, complete};
 use super::scope::text_of;
 use super::script_tool::{Results, ScriptTool};
 use super::shared_host::Relay;
-use super::tools::ToolLoopInput;
 use avocet_core::i18n::{LocalizedText, script_run as phrases};
-use avocet_core::protocol::Message;
 
 /// Maximum number of calls in one reply.
 const MAX_CALLS: usize = 20;
@@ -49,8 +46,6 @@ pub struct ToolSchedule {
     pub instruction: &'static str,
 }
 
-/// What a model is told of a tool that has not ended.
-const STILL_RUNNING: &str = "(still running; answer now, without its result)";
 const ALL: &str = "Name all the calls that are needed.";
 const ONE: &str = "Name one call only, the next one; you are asked again with its result.";
 const READY: &str = "Name the calls that can run now; you are asked again with their results for those that need them.";
@@ -125,9 +120,9 @@ pub async fn run_calls(
 }
 
 /// A call with its arguments, and the question of its step.
-type ToolJob<'t> = (&'t ScriptTool, Map<String, Value>, Option<LocalizedText>);
+pub type ToolJob<'t> = (&'t ScriptTool, Map<String, Value>, Option<LocalizedText>);
 
-async fn tool_jobs<'t>(
+pub async fn tool_jobs<'t>(
     run: &mut ScriptRun,
     frame: &Frame,
     wanted: Vec<(&'t ScriptTool, Map<String, Value>)>,
@@ -144,56 +139,9 @@ async fn tool_jobs<'t>(
     Ok(jobs)
 }
 
-/// Runs the calls while the model answers without their results (`concurrent_answer`). Each result
-/// follows the message that was answered, so that the model has it from the next answer on.
-pub async fn answer_meanwhile(
-    run: &mut ScriptRun,
-    frame: &mut Frame,
-    input: &ToolLoopInput,
-    wanted: Vec<(&ScriptTool, Map<String, Value>)>,
-    at_once: usize,
-    mut results: Results,
-    options: &CallOptions,
-) -> ScriptResult<ScriptReply> {
-    let jobs = tool_jobs(run, frame, wanted, &mut results).await?;
-    for (tool, args, _) in &jobs {
-        results.add_result(tool, args, &Value::from(STILL_RUNNING));
-    }
-    let mut sent = input.sent.clone();
-    sent.extend(results.messages());
-    if !input.begun.is_empty() {
-        sent.push(Message::assistant(input.begun.clone()));
-    }
-    let streams = run.streams;
-    let callers = frame.permissions.clone();
-    let actor = &mut *frame;
-    let answer = move |mut run: ScriptRun| {
-        run.streams = streams;
-        answer_beside(run, actor, sent, options.clone())
-    };
-    let (came, reply) = run_concurrently(run, callers, &jobs, at_once, answer).await;
-    let reply = reply?;
-    for ((tool, args, _), came) in jobs.iter().zip(came) {
-        let value = result_value(run.host.as_mut(), tool, args, came)?;
-        let line = input.asked.and_then(|at| frame.dialogue.messages.get_mut(at));
-        line.into_iter().for_each(|line| line.replies.push((tool.id.clone(), text_of(&value))));
-    }
-    Ok(reply)
-}
-
-/// An answer of the model in a run of its own.
-fn answer_beside(
-    mut run: ScriptRun,
-    frame: &mut Frame,
-    sent: Vec<Message>,
-    options: CallOptions,
-) -> BoxFuture<'_, (ScriptResult<ScriptReply>, RunLimits)> {
-    Box::pin(async move { (complete(&mut run, frame, sent, options).await, run.limits) })
-}
-
 /// Runs tools concurrently, up to a limit, and something beside them; the results are in the order
 /// of the calls.
-async fn run_concurrently<'a, T: Send>(
+pub async fn run_concurrently<'a, T: Send>(
     run: &mut ScriptRun,
     callers: Vec<Arc<Value>>,
     jobs: &[ToolJob<'_>],
@@ -264,7 +212,7 @@ pub async fn run_tool(
 }
 
 /// The result as the model reads it: the value, or the error.
-fn result_value(
+pub fn result_value(
     host: &mut dyn ScriptHost,
     tool: &ScriptTool,
     args: &Map<String, Value>,

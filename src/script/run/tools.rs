@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::super::error::{ScriptResult, SourcePosition, quoted};
@@ -13,18 +14,23 @@ use super::super::tool_protocol::{self, ParsedToolCall, ToolHelp};
 use super::arguments::ArgValues;
 use super::frame::{Callee, Frame, ScriptRun};
 use super::import::start_toolset;
-use super::limits::{MAX_ROUNDS, limit_error};
+use super::limits::{MAX_ROUNDS, RunLimits, limit_error};
 use super::model_call::{CallOptions, ReplyUse, ScriptReply, TRIES, complete, no_choice_error};
-use super::scope::merge;
+use super::scope::{merge, text_of};
 use super::script_tool::{
     AFTER_USER, KEYWORD, Results, ScriptTool, ToolKind, builtin_tool, script_tool,
 };
-use super::tool_schedule::{ToolSchedule, answer_meanwhile, bind_calls, run_calls, run_tool};
+use super::tool_schedule::{
+    ToolSchedule, bind_calls, result_value, run_calls, run_concurrently, run_tool, tool_jobs,
+};
 use avocet_core::i18n::script_run as phrases;
 use avocet_core::protocol::{Message, Role};
 
 /// Maximum number of tools of one script.
 const MAX_TOOLS: usize = 100;
+
+/// What a model is told of a tool that has not ended.
+const STILL_RUNNING: &str = "(still running; answer now, without its result)";
 
 /// The script events at which a tool can run without a call of the model.
 const STARTUP: &str = "AtStartup";
@@ -140,6 +146,53 @@ pub async fn answer_with_tools(
         return Ok(None);
     }
     final_answer(run, frame, &input, &tools, mode, results, options).await.map(Some)
+}
+
+/// Runs the calls while the model answers without their results (`concurrent_answer`). Each result
+/// follows the message that was answered, so that the model has it from the next answer on.
+async fn answer_meanwhile(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    input: &ToolLoopInput,
+    wanted: Vec<(&ScriptTool, Map<String, Value>)>,
+    at_once: usize,
+    mut results: Results,
+    options: &CallOptions,
+) -> ScriptResult<ScriptReply> {
+    let jobs = tool_jobs(run, frame, wanted, &mut results).await?;
+    for (tool, args, _) in &jobs {
+        results.add_result(tool, args, &Value::from(STILL_RUNNING));
+    }
+    let mut sent = input.sent.clone();
+    sent.extend(results.messages());
+    if !input.begun.is_empty() {
+        sent.push(Message::assistant(input.begun.clone()));
+    }
+    let streams = run.streams;
+    let callers = frame.permissions.clone();
+    let actor = &mut *frame;
+    let answer = move |mut run: ScriptRun| {
+        run.streams = streams;
+        answer_beside(run, actor, sent, options.clone())
+    };
+    let (came, reply) = run_concurrently(run, callers, &jobs, at_once, answer).await;
+    let reply = reply?;
+    for ((tool, args, _), came) in jobs.iter().zip(came) {
+        let value = result_value(run.host.as_mut(), tool, args, came)?;
+        let line = input.asked.and_then(|at| frame.dialogue.messages.get_mut(at));
+        line.into_iter().for_each(|line| line.replies.push((tool.id.clone(), text_of(&value))));
+    }
+    Ok(reply)
+}
+
+/// An answer of the model in a run of its own.
+fn answer_beside(
+    mut run: ScriptRun,
+    frame: &mut Frame,
+    sent: Vec<Message>,
+    options: CallOptions,
+) -> BoxFuture<'_, (ScriptResult<ScriptReply>, RunLimits)> {
+    Box::pin(async move { (complete(&mut run, frame, sent, options).await, run.limits) })
 }
 
 /// The answer that is based on the results. Without a `run_mode` the model may name further calls
