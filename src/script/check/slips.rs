@@ -159,7 +159,7 @@ pub(super) fn check_value(
     }
 }
 
-/// Why a text is no mode of an agent.
+/// Why a text cannot be the mode of an agent.
 fn agent_mode_fault(text: &str) -> Option<LocalizedText> {
     let known = ApprovalMode::NAMES;
     let what = phrases::SETTING_VALUE.with("name", "mode").with("value", quoted(text));

@@ -8,8 +8,8 @@ use crate::syntax::{ScriptValue, Tree};
 use crate::text::mentions;
 use avocet_core::i18n::script_run as phrases;
 
-/// A script that others inherit or import may declare inputs for them; one that gives the model no
-/// message is a tool that stands for another one.
+/// A script that others inherit or import may declare inputs for them; one without a
+/// message for the model may be a placeholder for a tool.
 pub(super) fn check_unread_inputs(manifest: &Manifest, faults: &mut FaultLog<'_>) {
     let is_message = |value: &ScriptValue| match &value.tree {
         Tree::Text(text) => value.tag.is_none() && !text.starts_with(['$', '-', '?']),

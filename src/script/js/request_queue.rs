@@ -55,7 +55,7 @@ impl RequestQueue {
         self.lock_listeners().insert(run, listener);
     }
 
-    /// Tells the listener of a run. Nobody may listen any more.
+    /// Sends an event to the listener of a run, which may be gone.
     pub fn send_event(&self, run: u64, event: TaskEvent) {
         let mut listeners = self.lock_listeners();
         let is_last = matches!(event, TaskEvent::Ended(_));

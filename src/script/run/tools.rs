@@ -29,7 +29,7 @@ use avocet_core::protocol::{Message, Role};
 /// Maximum number of tools of one script.
 const MAX_TOOLS: usize = 100;
 
-/// What a model is told of a tool that has not ended.
+/// The result of a tool that has not ended, for the model.
 const STILL_RUNNING: &str = "(still running; answer now, without its result)";
 
 /// The script events at which a tool can run without a call of the model.
