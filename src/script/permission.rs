@@ -161,6 +161,15 @@ impl Rules {
             .find(|verdict| verdicts.contains(verdict))
     }
 
+    /// Whether a call is refused whatever its arguments are.
+    pub fn forbids_always(&self, names: &CallNames) -> bool {
+        let mut rules = self.rules.iter().filter(|rule| names.has(&rule.name)).peekable();
+        match rules.peek() {
+            None => self.default == CallVerdict::Deny,
+            Some(_) => rules.any(|rule| rule.forbids(&Map::new())),
+        }
+    }
+
     /// Whether a rule forbids these arguments, whatever it allows.
     pub fn forbids(&self, names: &CallNames, args: &Map<String, Value>) -> bool {
         let mut rules = self.rules.iter().filter(|rule| names.has(&rule.name));

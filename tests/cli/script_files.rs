@@ -192,6 +192,8 @@ fn a_sealed_script_runs_and_its_words_are_nowhere_to_be_read() {
     assert_eq!((code, all.contains("the answer")), (Some(0), true), "{all}");
     let (code, all) = run(&["run", "uses", "--json"]);
     assert_eq!((code, all.contains("the answer")), (Some(0), true), "{all}");
+    let (code, all) = run(&["script", "check", "."]);
+    assert!(code == Some(0) && all.contains("warning: "), "{all}");
     let (_, all) = run(&["run", "plain.sealed", "--dry-run"]);
     assert!(all.contains("(sealed)"), "{all}");
     let (_, all) = run(&["script", "show", "plain.sealed"]);

@@ -18,6 +18,7 @@ mod support;
 mod policy_fixture;
 mod script_case;
 mod script_replay;
+mod script_slips;
 
 mod approvals;
 mod architecture;

@@ -296,6 +296,8 @@ const REPORTED: &[&str] = &[
     "The title of the output must contain its placeholder, 2 (ISDK-018)",
     "Ret without a value returns the last result",
     "Ret with an empty value returns null",
+    "Required hidden shown (ISDK-101)",
+    "A plain text goes to the input with the index, 1 (ISDK-035)",
 ];
 
 #[test]

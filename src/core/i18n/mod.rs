@@ -450,6 +450,7 @@ pub const RENAMED: &[(&str, &[&str])] = &[
     ("screen.PICK_GO_ON", &["screen.PICK_GO_ON_SHORT"]),
     ("screen.SECONDS", &["screen.TIME_SECONDS"]),
     ("script.ENGINE_THREW", &["script_run.BAD_FUNCTION", "script_run.NO_MODULE"]),
+    ("script_help.SETTING_CONCURRENT", &["script_run.ANSWER_WAITS"]),
     ("session.MODELS_HERE", &["session.MODELS"]),
 ];
 

@@ -103,7 +103,7 @@ words! { "script_help":
     SETTING_RUN_MODE: "How the calls of tools run.", "工具调用的执行方式。";
     SETTING_PLANNER: "Of the mode `planer`: `advanced` has the model plan the calls first.", "用于 `planer` 方式：`advanced` 让模型先规划调用。";
     SETTING_CONCURRENCY: "How many tools run at once in the mode `parallel`.", "`parallel` 方式下同时运行的工具数。";
-    SETTING_CONCURRENT: "Whether the model answers while tools run.", "工具运行时模型是否同时回答。";
+    SETTING_CONCURRENT: "Whether the model answers while tools run; their results come with the next answer.", "工具运行时模型是否同时回答；工具的结果从下一次回答起可用。";
     SETTING_NOTES_TITLE: "The title of the notes of a system message.", "系统消息中注意事项的标题。";
     SETTING_OUTPUT_TITLE: "The title of the output of a system message, with `{{type}}`.", "系统消息中输出约定的标题，须含 `{{type}}`。";
     SETTING_SYSTEM_TEMPLATE: "The chat template of a model server; it chooses it itself here.", "模型服务器的对话模板；此处由服务器自行选择。";

@@ -99,6 +99,9 @@ words! { "script_run":
     VALUE_RANGE: "`{name}` must be between {low} and {high}, not {value}.", "`{name}` 应在 {low} 到 {high} 之间，不能是 {value}。";
     VALUE_MISSPELT: "`{name}` is not known here. Did you mean `{near}`?", "此处无法识别 `{name}`。是否想写 `{near}`？";
     INPUT_TWICE: "The input `{name}` is declared twice.", "输入 `{name}` 声明了两次。";
+    INPUT_UNUSED: "Nothing reads the input `{name}`.", "没有任何地方读取输入 `{name}`。";
+    HIDDEN_REQUIRED: "`{name}` is required, so `hidden` has no effect.", "`{name}` 为必填，`hidden` 不起作用。";
+    CONDITION_SETS: "This condition sets `{name}`. To compare, write `==`.", "此条件会给 `{name}` 赋值。要比较，请写 `==`。";
     INDEX_TWICE: "The inputs `{one}` and `{other}` have the same index {index}.", "输入 `{one}` 和 `{other}` 的 index 同为 {index}。";
     EVENT_UNKNOWN: "Nothing emits the event `{name}`.", "没有任何地方触发事件 `{name}`。";
     REGEX_FLAG: "`{flag}` is not a flag of a regular expression.", "`{flag}` 不是正则表达式的标志。";
@@ -159,7 +162,6 @@ words! { "script_run":
     OTHER_MODEL: "`{name}` is written for {pattern}, but the model is `{model}`: its answers may not be what the script expects.", "`{name}` 面向的模型是 {pattern}，而当前模型是 `{model}`，回答可能不符合脚本预期。";
     TEMPLATE_OF_SERVER: "`SystemTemplate` is ignored: the model's server chooses the template.", "忽略 `SystemTemplate`：模型使用哪个模板由其服务器决定。";
     NO_RUN_MODE: "Unknown `run_mode: {mode}`; use parallel, sequential, cascaded or planer.", "未知的 `run_mode: {mode}`，可用 parallel、sequential、cascaded、planer。";
-    ANSWER_WAITS: "`concurrent_answer` is ignored: the answer is based on the tools' results, so it waits for them.", "忽略 `concurrent_answer`：回答以工具结果为依据，因此会等待工具执行完。";
     TOOL_FAILED: "The tool `{name}` failed: {why}", "工具 `{name}` 执行失败：{why}";
     NOT_ALLOWED: "MethodNotAllowed: permission denied for `{name}`.", "MethodNotAllowed：没有调用 `{name}` 的权限（permission denied）。";
     MAY_CALL: "`{script}` wants to call `{name}` with {args}. Allow it?", "`{script}` 想以 {args} 调用 `{name}`，是否允许？";

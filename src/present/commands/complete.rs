@@ -178,7 +178,7 @@ pub fn typed_argument(cx: &CommandContext<'_>, line: &str) -> Option<TypedArgume
 }
 
 /// Completes the inputs of a script while its arguments are typed: `{name: …, ` and the next one,
-/// and after a name the values it accepts.
+/// and after a name the values it accepts, with the bracket once nothing required is missing.
 fn script_inputs(cx: &CommandContext<'_>, head: &str, script: &str, typed: &str) -> Vec<Candidate> {
     let known = cx.extensions.script_details.iter().find(|known| known.name == script);
     let Some(details) = known else { return Vec::new() };
@@ -203,19 +203,24 @@ fn script_inputs(cx: &CommandContext<'_>, head: &str, script: &str, typed: &str)
         alias: None,
         is_certain: false,
     };
-    if let Some((input, value)) = partial.split_once(':') {
-        let input = details.inputs.iter().find(|it| it.name == input.trim());
-        let (value, choices) = (value.trim_start(), input.map(|it| it.choices.as_slice()));
-        let fits = |choice: &&String| choice.starts_with(value) && choice.as_str() != value;
-        let name = input.map(|it| it.name.as_str()).unwrap_or_default();
-        let chosen = choices.unwrap_or_default().iter().filter(fits);
-        return chosen.map(|choice| candidate(format!("{name}: {choice}"), None)).collect();
-    }
     let given = |input: &str| {
         before.split(['{', ',']).any(|part| {
             part.split_once(':').is_some_and(|(key, _)| key.trim().trim_matches('"') == input)
         })
     };
+    if let Some((input, value)) = partial.split_once(':') {
+        let Some(input) = details.inputs.iter().find(|it| it.name == input.trim()) else {
+            return Vec::new();
+        };
+        let value = value.trim_start();
+        let fits = |choice: &&str| choice.starts_with(value) && *choice != value;
+        let flags = ["true", "false"].into_iter().filter(|_| input.kind == "boolean");
+        let choices = input.choices.iter().map(String::as_str).chain(flags);
+        let is_open = |it: &ScriptInput| it.required && it.name != input.name && !given(&it.name);
+        let end = if details.inputs.iter().any(is_open) { ", " } else { "}" };
+        let text = |choice| format!("{}: {choice}{end}", input.name);
+        return choices.filter(fits).map(|choice| candidate(text(choice), None)).collect();
+    }
     let starts = |input: &&ScriptInput| {
         !given(&input.name) && input.name.to_lowercase().starts_with(&partial.to_lowercase())
     };

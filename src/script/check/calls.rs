@@ -7,17 +7,15 @@ use serde_json::Value;
 use super::Checker;
 use super::fault_log::FaultLog;
 use super::keys::near_name;
-use super::names::{GIVEN, KnownNames, called_in_source};
-use super::near::with_near;
-use super::slips::{check_arguments, check_colons, sets_global};
+use super::names::{KnownNames, called_in_source};
+use super::slips::{check_argument_names, check_arguments, check_colons, sets_global};
 use crate::directive;
 use crate::error::{SourcePosition, quoted};
 use crate::manifest::input::{self, ScriptArgs};
 use crate::manifest::{Export, ImportKind, Manifest};
-use crate::settings::{PARAMETERS, SETTINGS, server_parameters};
 use crate::syntax::{ScriptValue, Tree};
 use crate::text::args::{Arg, CallExpr};
-use crate::text::{delimiters, mentions};
+use crate::text::delimiters;
 use avocet_core::i18n::script_run as phrases;
 
 /// The names of the arguments of a script's call.
@@ -266,13 +264,7 @@ fn check_bare_arguments(call: &CallExpr, names: &KnownNames, faults: &mut FaultL
 
 fn check_passed(manifest: &Manifest, passed: PassedArgs, faults: &mut FaultLog<'_>) {
     let is_passed = |name: &str| passed.named.iter().any(|(known, _)| known == name);
-    for (name, place) in &passed.named {
-        if !takes(manifest, name) {
-            let what = phrases::CALL_INPUT_UNKNOWN.with("script", quoted(manifest.id()));
-            let inputs = manifest.inputs.iter().map(|input| input.name.as_str());
-            faults.add_at(*place, with_near(what.with("name", quoted(name)), name, inputs));
-        }
-    }
+    check_argument_names(manifest, &passed.named, faults);
     // A message goes on with a conversation.
     if passed.is_open || is_passed("message") {
         return;
@@ -291,21 +283,4 @@ fn check_passed(manifest: &Manifest, passed: PassedArgs, faults: &mut FaultLog<'
         let what = phrases::CALL_INPUT_MISSING.with("script", quoted(manifest.id()));
         faults.add(what.with("name", quoted(&name)));
     }
-}
-
-/// Whether a script does something with an argument. One that declares no inputs may read any.
-fn takes(manifest: &Manifest, name: &str) -> bool {
-    let settings = SETTINGS.iter().chain(PARAMETERS).any(|row| row.name == name);
-    manifest.inputs.is_empty()
-        || manifest.exports.is_some()
-        || manifest.inputs.iter().any(|input| input.name == name)
-        || manifest.config.contains_key(name)
-        || settings
-        || GIVEN.contains(&name)
-        || server_parameters().any(|known| known == name)
-        // `!as` and the like are options of the call.
-        || name.starts_with('!')
-        || name.parse::<usize>().is_ok()
-        || manifest.body.iter().any(|item| mentions::reads_name(&item.node, name))
-        || manifest.functions.iter().any(|function| mentions::has_name(&function.source, name))
 }

@@ -55,7 +55,16 @@ impl KeyFaults {
                     self.check_declared_form(messages);
                 }
                 for (key, value) in value.pairs() {
-                    self.check_value(&key.key_text().unwrap_or_default(), value);
+                    let name = key.key_text().unwrap_or_default();
+                    // Any other name is one for templates, which are given no list of messages.
+                    let is_list = matches!(value.tree, Tree::List(_));
+                    if let Some(near) =
+                        near_name(&name, ["messages"].into_iter()).filter(|_| is_list)
+                    {
+                        let what = phrases::KEY_MISSPELT.with("of", "prompt");
+                        self.add(key.position, what.with("name", quoted(&name)).with("near", near));
+                    }
+                    self.check_value(&name, value);
                 }
             }
             "modelPattern" => each(value).for_each(|pattern| self.check_pattern(pattern)),
@@ -239,7 +248,7 @@ impl KeyFaults {
         }
         let declared = input::parse_inputs(Some(&json!([{ name: value.to_value() }])));
         let Some(declared) = declared.into_iter().next() else { return };
-        self.check_attributes(value);
+        self.check_attributes(name, value);
         if let Some(default) = value.get("default") {
             self.check_input_value(&declared, default);
         }

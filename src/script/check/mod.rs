@@ -23,7 +23,8 @@ pub use names::{GIVEN, KnownNames};
 use place::SourceText;
 use role_names::{check_addressees, check_role};
 use settings::setting_faults;
-use slips::{check_bare, check_reached, check_value};
+use slips::{check_argument_names, check_bare, check_reached, check_value};
+use unread::check_unread_inputs;
 
 mod calls;
 mod code;
@@ -42,6 +43,7 @@ mod role_names;
 pub mod settings;
 mod slips;
 mod texts;
+mod unread;
 mod values;
 
 /// How bad a fault is.
@@ -78,6 +80,11 @@ const WARNINGS: &[Phrase] = &[
     phrases::TITLE_NO_TYPE,
     phrases::GLOBAL_LOST,
     phrases::UNREACHED,
+    phrases::CALL_INPUT_UNKNOWN,
+    phrases::SEALED,
+    phrases::INPUT_UNUSED,
+    phrases::HIDDEN_REQUIRED,
+    phrases::CONDITION_SETS,
 ];
 
 pub fn severity(error: &LocatedError) -> ScriptFaultSeverity {
@@ -188,6 +195,7 @@ async fn manifest_faults(
         checker.code.add_functions(&item.node);
     }
     checker.check_function_calls();
+    check_unread_inputs(manifest, &mut checker.faults);
     let Checker {
         faults: FaultLog { found: mut faults, source, .. }, names, code, scripts, ..
     } = checker;
@@ -244,14 +252,24 @@ impl Checker<'_> {
             match name.strip_prefix('$') {
                 Some(route) => self.check_function(route),
                 None if is_builtin_tool(&name) => {}
-                None => self.check_tool(&name),
+                None => {
+                    let about = tools.iter().flat_map(keys::each).find_map(|entry| {
+                        let is_it =
+                            entry.get("id").and_then(ScriptValue::as_text) == Some(name.as_str());
+                        if is_it { Some(entry) } else { entry.get(&name) }
+                    });
+                    self.check_tool(&name, about.and_then(|about| about.get("defaults")));
+                }
             }
         }
         self.check_exports();
     }
 
-    fn check_tool(&mut self, name: &str) {
+    fn check_tool(&mut self, name: &str, default_values: Option<&ScriptValue>) {
         let Some(shape) = self.check_script(name) else { return };
+        let set = default_values.map_or(&[][..], ScriptValue::pairs).iter();
+        let set = set.filter_map(|(key, _)| Some((key.key_text()?, key.position)));
+        check_argument_names(&shape, &set.collect::<Vec<_>>(), &mut self.faults);
         let has_title = shape.text_setting("title").or(shape.text_setting("description")).is_some();
         if !has_title && shape.exports.is_none() {
             self.faults.add(phrases::TOOL_NO_TITLE.with("name", quoted(name)));

@@ -2,20 +2,22 @@
 //! nothing, and instructions that are never reached.
 
 use super::fault_log::FaultLog;
-use super::keys::misspelt_parameter;
-use super::names::KnownNames;
+use super::keys::{is_dynamic, misspelt_parameter};
+use super::names::{GIVEN, KnownNames};
 use super::near::with_near;
-use crate::error::quoted;
+use crate::error::{SourcePosition, quoted};
+use crate::manifest::Manifest;
 use crate::run::single_interpolation;
-use crate::settings::directive_keys;
+use crate::settings::{PARAMETERS, SETTINGS, directive_keys, server_parameters};
 use crate::syntax::{ScriptValue, Tree};
 use crate::text::args::{self, Arg, CallExpr};
-use crate::text::delimiters;
 use crate::text::prefix::{self, PrefixPosition, TextPrefix};
-use avocet_core::i18n::script_run as phrases;
+use crate::text::{delimiters, mentions};
+use avocet_core::i18n::{LocalizedText, script_run as phrases};
+use avocet_core::protocol::ApprovalMode;
 
 /// The directives after which nothing of a block is run.
-const LAST: [&str; 4] = ["ret", "exit", "break", "continue"];
+const LAST: [&str; 5] = ["ret", "exit", "throw", "break", "continue"];
 /// The names of what a loop gives.
 const LOOP_NAMES: &[&str] = &["value", "index", "items"];
 /// The keys of a program that is run.
@@ -49,6 +51,38 @@ pub(super) fn check_arguments(call: &CallExpr, faults: &mut FaultLog<'_>) {
             _ => {}
         }
     }
+}
+
+/// The names of arguments, which the script has to know.
+pub(super) fn check_argument_names(
+    manifest: &Manifest,
+    named: &[(String, SourcePosition)],
+    faults: &mut FaultLog<'_>,
+) {
+    for (name, place) in named {
+        if !takes(manifest, name) {
+            let what = phrases::CALL_INPUT_UNKNOWN.with("script", quoted(manifest.id()));
+            let inputs = manifest.inputs.iter().map(|input| input.name.as_str());
+            faults.add_at(*place, with_near(what.with("name", quoted(name)), name, inputs));
+        }
+    }
+}
+
+/// Whether a script does something with an argument. One that declares no inputs may read any.
+fn takes(manifest: &Manifest, name: &str) -> bool {
+    let settings = SETTINGS.iter().chain(PARAMETERS).any(|row| row.name == name);
+    manifest.inputs.is_empty()
+        || manifest.exports.is_some()
+        || manifest.inputs.iter().any(|input| input.name == name)
+        || manifest.config.contains_key(name)
+        || settings
+        || GIVEN.contains(&name)
+        || server_parameters().any(|known| known == name)
+        // `!as` and the like are options of the call.
+        || name.starts_with('!')
+        || name.parse::<usize>().is_ok()
+        || manifest.body.iter().any(|item| mentions::reads_name(&item.node, name))
+        || manifest.functions.iter().any(|function| mentions::has_name(&function.source, name))
 }
 
 /// What an `!fn` sets on `globalThis`, which each function has for itself.
@@ -86,7 +120,19 @@ pub(super) fn check_value(
         "exec" if part("program").is_some() => check_keys(call, value, PROGRAM_KEYS, faults),
         "agent" if call.args.is_empty() => {
             check_keys(call, value, directive_keys("agent").unwrap_or_default(), faults);
+            let mode = part("mode");
+            if let Some(what) = mode.and_then(ScriptValue::as_text).and_then(agent_mode_fault) {
+                faults.add_at(mode.map_or(value.position, |mode| mode.position), what);
+            }
         }
+        "if" | "while" => {
+            let condition = value.get(&call.name).unwrap_or(value);
+            if let Some(name) = condition.as_text().and_then(assigned_name) {
+                faults.enter(condition);
+                faults.add(phrases::CONDITION_SETS.with("name", quoted(name)));
+            }
+        }
+        "try" => check_retries(part("retry").or(part("$retry")), faults),
         "for" => {
             if let Some(names) = part("as") {
                 check_keys(call, names, LOOP_NAMES, faults);
@@ -110,6 +156,33 @@ pub(super) fn check_value(
             }
         }
         _ => {}
+    }
+}
+
+/// Why a text cannot be the mode of an agent.
+fn agent_mode_fault(text: &str) -> Option<LocalizedText> {
+    let known = ApprovalMode::NAMES;
+    let what = phrases::SETTING_VALUE.with("name", "mode").with("value", quoted(text));
+    let what = with_near(what.with("list", known.join(", ")), text, known.iter().copied());
+    (!is_dynamic(text) && !known.contains(&text)).then_some(what)
+}
+
+/// The name that a condition sets where it is probably meant to compare.
+fn assigned_name(condition: &str) -> Option<&str> {
+    let (name, rest) = condition.trim_start_matches("?=").split_once('=')?;
+    let name = name.trim();
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+    (!name.is_empty() && name.chars().all(is_name) && !rest.starts_with(['=', '>'])).then_some(name)
+}
+
+/// How often a block is tried again is a number.
+fn check_retries(value: Option<&ScriptValue>, faults: &mut FaultLog<'_>) {
+    let Some((value, text)) = value.and_then(|value| Some((value, value.as_text()?))) else {
+        return;
+    };
+    if !is_dynamic(text) && text.trim().parse::<u64>().is_err() {
+        let what = phrases::VALUE_KIND.with("name", "retry").with("kinds", "integer");
+        faults.add_at(value.position, what.with("value", quoted(text)));
     }
 }
 

@@ -131,7 +131,10 @@ impl Checker<'_> {
         let name = path.split(['.', '[']).next().unwrap_or(path);
         if !self.names.has_variable(name) && !self.faults.is_full() {
             let what = phrases::VARIABLE_NOT_SET.with("name", quoted(name));
-            let near = with_near(what, name, self.names.variables.iter().map(String::as_str));
+            // Functions that every template has are no variables that were meant.
+            let is_function = |known: &&str| ["dict", "namespace", "range"].contains(known);
+            let known = self.names.variables.iter().map(String::as_str);
+            let near = with_near(what, name, known.filter(|known| !is_function(known)));
             self.faults.add_of(name, near);
         }
     }

@@ -145,7 +145,12 @@ impl KeyFaults {
     }
 
     /// The attributes of an input whose values limit it.
-    pub(super) fn check_attributes(&mut self, value: &ScriptValue) {
+    pub(super) fn check_attributes(&mut self, name: &str, value: &ScriptValue) {
+        let is_set = |name: &str| value.get(name).is_some_and(|it| it.tree == Tree::Bool(true));
+        if let Some(hidden) = value.get("hidden").filter(|_| is_set("hidden") && is_set("required"))
+        {
+            self.add(hidden.position, phrases::HIDDEN_REQUIRED.with("name", quoted(name)));
+        }
         if let Some(list) = value.get("enum")
             && !matches!(list.tree, Tree::List(_) | Tree::Null)
         {
@@ -210,14 +215,22 @@ impl KeyFaults {
             }
             return;
         }
-        let keys = pairs.iter().map(|(key, _)| key).filter(|key| !has_key(key));
-        for key in keys.filter(|_| value.get("type").is_some()) {
+        self.check_schema_names(value);
+    }
+
+    /// The keys of a schema that says its type, and of those in it.
+    fn check_schema_names(&mut self, value: &ScriptValue) {
+        let keys = value.pairs().iter().map(|(key, _)| key).filter(|_| value.get("type").is_some());
+        for key in keys {
             let name = key.key_text().unwrap_or_default();
             if let Some(near) = near_name(&name, SCHEMA_KEYS.iter().copied()) {
                 let what = phrases::KEY_MISSPELT.with("of", "output").with("name", quoted(&name));
                 self.add(key.position, what.with("near", near.to_owned()));
             }
         }
+        let inside = value.get("properties").map_or(&[][..], ScriptValue::pairs);
+        let inside = inside.iter().map(|(_, property)| property).chain(value.get("items"));
+        inside.for_each(|schema| self.check_schema_names(schema));
     }
 
     fn check_required_names(&mut self, value: &ScriptValue) {

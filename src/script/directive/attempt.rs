@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::error::{CallResult, ErrorCause, LocatedError, ScriptFlow, ScriptResult};
+use super::super::error::{CallResult, ErrorCause, LocatedError, ScriptFlow, ScriptResult, quoted};
 use super::super::run::arguments::CallSyntax;
 use super::super::run::frame::{Frame, ScriptRun};
+use super::super::run::scope::text_of;
 use super::super::syntax::ScriptValue;
 use super::control::sibling_node;
-use avocet_core::i18n::script_run as phrases;
+use avocet_core::i18n::{Lang, LocalizedText, script as engine, script_run as phrases};
 
 /// The most times that a block is tried again.
 const MAX_RETRIES: u64 = 10;
@@ -19,7 +20,13 @@ pub async fn run_try(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_
         |name: &str| sibling_node(&call, name).or_else(|| sibling_node(&call, &format!("${name}")));
     let (block, catch) = (call.head.ok_or(phrases::TRY_NEEDS)?, part("catch"));
     let mut left = match part("retry") {
-        Some(value) => run.evaluate_value(frame, value).await?.as_u64().unwrap_or(0),
+        Some(value) => {
+            let times = text_of(&run.evaluate_value(frame, value).await?);
+            times.parse::<u64>().map_err(|_| {
+                let what = phrases::VALUE_KIND.with("name", "retry").with("kinds", "integer");
+                ScriptFlow::from(what.with("value", quoted(&times)))
+            })?
+        }
         None if catch.is_none() => return Err(phrases::TRY_NEEDS.into()),
         None => 0,
     };
@@ -51,10 +58,21 @@ async fn attempt(run: &mut ScriptRun, frame: &mut Frame, block: &ScriptValue) ->
     run.flush_placeholders(frame).await
 }
 
+/// What the script or its JavaScript threw, without the sentence around it.
+fn thrown_words(message: &LocalizedText) -> Option<String> {
+    let phrase = message.phrase();
+    let gaps = [(phrases::THROWN, "{message}"), (engine::ENGINE_THREW, "{why}")];
+    let (_, gap) = gaps.into_iter().find(|(thrown, _)| *thrown == phrase)?;
+    let (head, tail) = phrase.en.split_once(gap)?;
+    let text = message.text(Lang::En);
+    Some(text.strip_prefix(head)?.strip_suffix(tail)?.to_owned())
+}
+
 /// What is known of an error: of a program that failed also its `code`, `stdout` and `stderr`.
 fn error_value(error: &LocatedError) -> Value {
     let mut value = error.output().map_or_else(|| json!({}), |output| output.to_value());
-    value["message"] = error.message.to_string().into();
+    value["message"] =
+        thrown_words(&error.message).unwrap_or_else(|| error.message.to_string()).into();
     if let Some(at) = &error.location {
         value["file"] = at.file.as_str().into();
         value["line"] = at.position.line.into();

@@ -16,7 +16,7 @@ use super::super::settings::AGENT_KEYS;
 use super::super::source;
 use super::memory;
 use avocet_core::i18n::{Localize, script_run as phrases};
-use avocet_core::protocol::StepAction;
+use avocet_core::protocol::{ApprovalMode, StepAction};
 
 /// `$exec: {id, args}` runs another script; `$exec: {program, args}` runs a program, without a
 /// shell. Its value is the output, or with `check: false` `{code, stdout, stderr}`.
@@ -51,6 +51,11 @@ pub async fn agent(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> C
     let mut input = args.to_map();
     input.insert("task".to_owned(), task.into());
     input.retain(|name, value| AGENT_KEYS.contains(&&**name) && !value.is_null());
+    let mode = input.get("mode").map(text_of);
+    if let Some(mode) = mode.filter(|mode| ApprovalMode::parse(mode).is_none()) {
+        let what = phrases::SETTING_VALUE.with("name", "mode").with("value", quoted(&mode));
+        return Err(what.with("list", ApprovalMode::NAMES.join(", ")).into());
+    }
     let permission = frame.step_question(&CallNames::new("agent", []), &input)?;
     run.limits.count_model_call()?;
     let action = StepAction::Tool { name: "task".to_owned(), input: Value::Object(input) };

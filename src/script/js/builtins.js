@@ -1,6 +1,6 @@
 // What scripts may use besides the language itself: paths, timers, texts, addresses, files and
 // programs. What reaches the outside is a call of the host: a file or a program is a step.
-(function (host, randomBytes, folder, platform, environment) {
+(function (host, hostNow, randomBytes, folder, platform, environment) {
   'use strict';
   const asText = String;
 
@@ -226,41 +226,49 @@
     };
   }
 
-  const started = (program, args = []) => host('#exec')({ program: asText(program), args: Array.from(args, asText), check: false })
-    .then(({ code, stdout, stderr }) => {
-      if (code === 0) return { stdout, stderr };
-      throw Object.assign(new Error('Command failed: ' + [program, ...args].join(' ') + '\n' + stderr), { code, stdout, stderr });
-    });
-  // A step is waited for, which a function that returns at once cannot do.
-  const waits = (name, other) => () => { throw new Error('`' + name + '` is not available here; use `' + other + '`, which is waited for'); };
+  const order = (program, args) => ({ program: asText(program), args: Array.isArray(args) ? args.map(asText) : [], check: false });
+  const outcome = ({ program, args }) => ({ code, stdout, stderr }) => {
+    if (code === 0) return { stdout, stderr };
+    throw Object.assign(new Error('Command failed: ' + [program, ...args].join(' ') + '\n' + stderr), { code, status: code, stdout, stderr });
+  };
+  const started = (program, args) => host('#exec')(order(program, args)).then(outcome(order(program, args)));
+  const startedNow = (program, args) => outcome(order(program, args))(hostNow('#exec', order(program, args))).stdout;
   const child_process = {
     exec: promised((command) => started('sh', ['-c', asText(command)])),
-    execFile: promised((program, args) => started(program, Array.isArray(args) ? args : [])),
-    execSync: waits('execSync', 'exec'),
-    execFileSync: waits('execFileSync', 'execFile'),
-    spawnSync: waits('spawnSync', 'execFile'),
-    spawn: waits('spawn', 'execFile'),
+    execFile: promised(started),
+    execSync: (command) => startedNow('sh', ['-c', asText(command)]),
+    execFileSync: startedNow,
+    spawnSync: (program, args) => {
+      const { code, ...streams } = hostNow('#exec', order(program, args));
+      return { status: code, ...streams };
+    },
+    spawn: () => { throw new Error('`spawn` is not available here; use `execFile` or `spawnSync`'); },
   };
   const constants = { F_OK: 0, X_OK: 1, W_OK: 2, R_OK: 4 };
-  const files = {
-    constants,
-    readFile: (path) => host('#readFile')(asText(path)),
-    writeFile: (path, content) => host('#writeFile')({ path: asText(path), content: asText(content) }),
-    readdir: (dir) => host('#listFilenames')({ dir: asText(dir), recursive: false }),
-    access: (path) => started('test', ['-e', path]).then(() => undefined),
+  // Each with the directive that does it, and what that takes.
+  const steps = {
+    readFile: ['#readFile', (path) => asText(path)],
+    writeFile: ['#writeFile', (path, content) => ({ path: asText(path), content: asText(content) })],
+    readdir: ['#listFilenames', (dir) => ({ dir: asText(dir), recursive: false })],
   };
+  const files = { constants, access: (path) => started('test', ['-e', path]).then(() => undefined) };
   const called = (work) => (...args) => {
     const callback = args.at(-1);
     if (typeof callback !== 'function') return work(...args);
     work(...args.slice(0, -1)).then((value) => callback(null, value), callback);
   };
-  const { constants: _, ...promises } = files;
-  const fs = { constants, promises: files };
-  for (const [name, work] of Object.entries(promises)) {
-    fs[name] = called(work);
-    fs[name + 'Sync'] = waits(name + 'Sync', 'fs.promises.' + name);
+  const fs = {
+    constants,
+    promises: files,
+    access: called(files.access),
+    accessSync: (path) => void startedNow('test', ['-e', path]),
+    existsSync: (path) => hostNow('#exec', order('test', ['-e', path])).code === 0,
+  };
+  for (const [name, [directive, taken]] of Object.entries(steps)) {
+    files[name] = (...args) => host(directive)(taken(...args));
+    fs[name] = called(files[name]);
+    fs[name + 'Sync'] = (...args) => hostNow(directive, taken(...args));
   }
-  fs.existsSync = waits('existsSync', 'fs.promises.access');
   const util = { promisify: (work) => (...args) => new Promise((resolve, reject) => {
     if (Object.values(child_process).includes(work)) work(...args).then(resolve, reject);
     else work(...args, (error, value) => (error ? reject(error) : resolve(value)));

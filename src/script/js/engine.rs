@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use super::engine_core::{EngineCore, EngineRequest, end_event, time_limit_error};
+use super::engine_core::{EngineCore, end_event, time_limit_error};
+use super::request_queue::{EngineRequest, RequestQueue};
 use super::task::{EngineScopeUpdate, JsLimits, JsScope, JsTask, TaskEnd, TaskEvent};
 use super::time_limit::TimeLimit;
 use crate::error::ScriptError;
@@ -51,13 +52,18 @@ impl Engine {
     pub fn start(limits: JsLimits, stop: CancellationToken) -> Result<Engine, ScriptError> {
         let time_limit = Arc::new(TimeLimit::new(limits.time, stop));
         let failed = |why: String| phrases::ENGINE_START.with("why", why);
+        let (requests, receiver) = mpsc::channel();
+        let queue = Arc::new(RequestQueue::new(receiver));
         let mut core =
-            EngineCore::new(limits, &time_limit).map_err(|why| failed(why.to_string()))?;
-        let (requests, inbox) = mpsc::channel();
+            EngineCore::new(limits, &time_limit, &queue).map_err(|why| failed(why.to_string()))?;
         thread::Builder::new()
             .name("script".to_owned())
             .stack_size(THREAD_STACK)
-            .spawn(move || inbox.into_iter().for_each(|request| core.serve(request)))
+            .spawn(move || {
+                while let Some(request) = queue.next_request() {
+                    core.serve(request);
+                }
+            })
             .map_err(|why| failed(why.to_string()))?;
         let shared = SharedEngine { requests, time_limit, next_run: AtomicU64::new(1) };
         Ok(Engine { limits, shared: Arc::new(shared) })

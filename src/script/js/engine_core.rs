@@ -1,19 +1,15 @@
 //! The engine itself: a QuickJS runtime and the prelude in it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rquickjs::{Context, Function, Module, Runtime};
 use serde_json::Value;
-use tokio::sync::mpsc::UnboundedSender;
 
 use super::messages::{OutcomeKind, PreludeEvent, answer_json, read_events, start_json};
 use super::prelude::{self, Prelude};
-use super::task::{
-    EngineScopeUpdate, JsLimits, JsPlace, JsTask, RuntimeCall, ScopeChanges, TaskEnd, TaskEvent,
-    TaskOutcome,
-};
+use super::request_queue::{EngineRequest, RequestQueue};
+use super::task::{JsLimits, JsPlace, RuntimeCall, ScopeChanges, TaskEnd, TaskEvent, TaskOutcome};
 use super::time_limit::TimeLimit;
 use crate::error::{ScriptError, quoted};
 use avocet_core::i18n::script as phrases;
@@ -31,17 +27,11 @@ pub(super) struct EngineCore {
 }
 
 struct CoreState {
-    listeners: HashMap<u64, UnboundedSender<TaskEvent>>,
+    queue: Arc<RequestQueue>,
     limits: JsLimits,
     time_limit: Arc<TimeLimit>,
     /// Endless jobs stay in the queue, so nothing else can run after them.
     is_stuck: bool,
-}
-
-/// What an engine is asked.
-pub(super) enum EngineRequest {
-    Start { run: u64, task: JsTask, scope: EngineScopeUpdate, listener: UnboundedSender<TaskEvent> },
-    Answer { run: u64, id: u64, result: Result<Value, Value>, scope: EngineScopeUpdate },
 }
 
 pub(super) fn end_event(outcome: Result<TaskOutcome, ScriptError>) -> TaskEvent {
@@ -58,16 +48,22 @@ fn format_seconds(time: Duration) -> String {
 }
 
 impl EngineCore {
-    pub fn new(limits: JsLimits, time_limit: &Arc<TimeLimit>) -> rquickjs::Result<EngineCore> {
+    pub fn new(
+        limits: JsLimits,
+        time_limit: &Arc<TimeLimit>,
+        queue: &Arc<RequestQueue>,
+    ) -> rquickjs::Result<EngineCore> {
         let runtime = Runtime::new()?;
         runtime.set_memory_limit(limits.memory);
         runtime.set_max_stack_size(limits.stack);
         let clock = Arc::clone(time_limit);
         runtime.set_interrupt_handler(Some(Box::new(move || clock.check_expired())));
         let context = Context::full(&runtime)?;
-        context.with(|ctx| prelude::install(&ctx))?;
+        let (asked, clock) = (Arc::clone(queue), Arc::clone(time_limit));
+        let answer = move |event: String| answer_at_once(&asked, &clock, &event);
+        context.with(|ctx| prelude::install(&ctx, answer))?;
         let time_limit = Arc::clone(time_limit);
-        let state = CoreState { listeners: HashMap::new(), limits, time_limit, is_stuck: false };
+        let state = CoreState { queue: Arc::clone(queue), limits, time_limit, is_stuck: false };
         Ok(EngineCore { context, state })
     }
 
@@ -87,6 +83,25 @@ impl EngineCore {
     }
 }
 
+/// Sends the calls in these events, and waits for the answer to the last one; empty if none comes.
+fn answer_at_once(queue: &RequestQueue, time_limit: &TimeLimit, event: &str) -> String {
+    let mut last = None;
+    for event in read_events(event).unwrap_or_default() {
+        if let PreludeEvent::Wants { run, id, name, args, changes } = event {
+            let call = RuntimeCall { id, name, args, changes: ScopeChanges::from(changes) };
+            queue.send_event(run, TaskEvent::Call(call));
+            last = Some(id);
+        }
+    }
+    match last.and_then(|id| queue.wait_for_answer(id)) {
+        Some(EngineRequest::Answer { id, result, scope, .. }) => {
+            time_limit.restart();
+            answer_json(id, result, &scope)
+        }
+        _ => String::new(),
+    }
+}
+
 /// The engine while a thread uses it.
 struct EnteredEngine<'c, 'js> {
     prelude: Prelude<'c, 'js>,
@@ -98,7 +113,7 @@ impl EnteredEngine<'_, '_> {
         self.state.time_limit.restart();
         let (run, started) = match request {
             EngineRequest::Start { run, task, scope, listener } => {
-                self.state.listeners.insert(run, listener);
+                self.state.queue.add_listener(run, listener);
                 let text = start_json(run, &task, &scope);
                 (run, self.prelude.start.call::<_, ()>((text,)))
             }
@@ -120,7 +135,7 @@ impl EnteredEngine<'_, '_> {
                     Ok(events) => events,
                     // Without the events nothing would end that waits for one.
                     Err(why) => {
-                        let waiting: Vec<u64> = self.state.listeners.keys().copied().collect();
+                        let waiting = self.state.queue.open_runs();
                         waiting.into_iter().for_each(|run| self.send_end(run, Err(why.clone())));
                         Vec::new()
                     }
@@ -156,29 +171,25 @@ impl EnteredEngine<'_, '_> {
     }
 
     /// Forwards an event; true when the engine has more to do for it.
-    fn forward_event(&mut self, event: PreludeEvent, lines: &mut usize) -> bool {
+    fn forward_event(&self, event: PreludeEvent, lines: &mut usize) -> bool {
         match event {
             PreludeEvent::Log { run, text } => {
                 *lines += 1;
-                if *lines <= MAX_LINES
-                    && let Some(said) = self.state.listeners.get(&run)
-                {
-                    let _ = said.send(TaskEvent::Log(text));
+                if *lines <= MAX_LINES {
+                    self.state.queue.send_event(run, TaskEvent::Log(text));
                 }
             }
             PreludeEvent::Wants { run, id, name, args, changes } => {
                 let changes = ScopeChanges::from(changes);
-                if let Some(said) = self.state.listeners.get(&run) {
-                    let _ = said.send(TaskEvent::Call(RuntimeCall { id, name, args, changes }));
-                }
+                let call = RuntimeCall { id, name, args, changes };
+                self.state.queue.send_event(run, TaskEvent::Call(call));
             }
             PreludeEvent::Done { run, kind, value, place, changes } => {
                 let changes = ScopeChanges::from(changes);
-                let got = self.task_outcome(kind, value);
-                if let Some(said) = self.state.listeners.remove(&run) {
-                    let place = place.map(|(file, line, column)| JsPlace { file, line, column });
-                    let _ = said.send(TaskEvent::Ended(TaskEnd { outcome: got, changes, place }));
-                }
+                let outcome = self.task_outcome(kind, value);
+                let place = place.map(|(file, line, column)| JsPlace { file, line, column });
+                let end = TaskEnd { outcome, changes, place };
+                self.state.queue.send_event(run, TaskEvent::Ended(end));
             }
             PreludeEvent::Declared { run, file, source } => {
                 let declared = Module::declare(self.prelude.ctx.clone(), file, source);
@@ -225,18 +236,14 @@ impl EnteredEngine<'_, '_> {
         }
     }
 
-    fn send_end(&mut self, run: u64, got: Result<TaskOutcome, ScriptError>) {
-        if let Some(said) = self.state.listeners.remove(&run) {
-            let _ = said.send(end_event(got));
-        }
+    fn send_end(&self, run: u64, outcome: Result<TaskOutcome, ScriptError>) {
+        self.state.queue.send_event(run, end_event(outcome));
     }
 
-    fn send_thrown(&mut self, run: u64, (why, place): Thrown) {
+    fn send_thrown(&self, run: u64, (why, place): Thrown) {
         let outcome = Err(self.thrown_error(&why));
-        if let Some(said) = self.state.listeners.remove(&run) {
-            let end = TaskEnd { outcome, changes: ScopeChanges::default(), place };
-            let _ = said.send(TaskEvent::Ended(end));
-        }
+        let end = TaskEnd { outcome, changes: ScopeChanges::default(), place };
+        self.state.queue.send_event(run, TaskEvent::Ended(end));
     }
 
     /// Evaluates an engine module and passes its exports to the prelude.

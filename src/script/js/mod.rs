@@ -3,7 +3,8 @@
 //! One [`Engine`] is one QuickJS runtime on a thread of its own, so that code which cannot be
 //! interrupted can be abandoned. It has no host objects: it sends each request to the runtime as
 //! [`TaskEvent::Call`], plain data, and continues when that is answered. In between it may serve
-//! other runs, so an answer may itself need the engine. No value is shared: the values of the
+//! other runs, so an answer may itself need the engine; only where JavaScript waits for an answer
+//! (`readFileSync`) it serves nothing else. No value is shared: the values of the
 //! script come with each order, and the changes that JavaScript made come back with each answer,
 //! both as JSON.
 //!
@@ -15,6 +16,7 @@ mod expression;
 mod messages;
 mod names;
 mod prelude;
+mod request_queue;
 mod source;
 mod task;
 mod time_limit;

@@ -1,7 +1,7 @@
 // The part of the engine written in JavaScript: the functions and values scripts see, and the
 // exchange of plain data. It has no access to the host: a call of the host is an entry in `out`
 // and a promise.
-(function (MOST_TEXT, compileNamed, randomBytes, makeBuiltins, platform) {
+(function (MOST_TEXT, compileNamed, randomBytes, askNow, makeBuiltins, platform) {
   'use strict';
   const { stringify, parse } = JSON;
   const compile = eval; // indirect, so that the names in here are not in its scope
@@ -129,6 +129,25 @@
     return at;
   }
 
+  // The request for a function of the host.
+  const wanted = (id, path, args) => '{"wants":{"run":' + current + ',"id":' + id + ',"name":' + stringify(path) +
+    ',"args":[' + args.map((arg) => json(arg)).join(',') + '],"changes":' + changes() + '}}';
+
+  // A call of the host that is waited for: nothing else runs meanwhile.
+  function hostNow(path, arg) {
+    // Calls that are not sent yet were made before this one.
+    const calls = out.filter((event) => event.startsWith('{"wants"'));
+    for (const call of calls) out.splice(out.indexOf(call), 1);
+    const text = askNow('[' + [...calls, wanted(++serial, path, [arg])].join(',') + ']');
+    if (text === '') throw new Error('`' + path + '` was not answered');
+    const changed = parse(text);
+    update(changed);
+    if (changed.request.ok) return changed.request.value;
+    throw thrown(changed.request.value);
+  }
+
+  const thrown = ({ message, properties }) => Object.assign(new Error(message), properties);
+
   // A function of the host: calling it sends a request; its fields are further functions.
   function host(path) {
     const call = function (...args) {
@@ -136,11 +155,10 @@
         const id = ++serial;
         const run = current;
         asked.add(run);
-        const text = '[' + args.map((arg) => json(arg)).join(',') + ']';
+        const event = wanted(id, path, args);
         wants.set(id, { resolve, reject, run });
         if (waiting.has(run)) waiting.set(run, waiting.get(run) + 1);
-        out.push('{"wants":{"run":' + run + ',"id":' + id + ',"name":' + stringify(path) +
-          ',"args":' + text + ',"changes":' + changes() + '}}');
+        out.push(event);
       });
     };
     return new Proxy(call, {
@@ -623,7 +641,7 @@
     if (waiting.has(want.run)) waiting.set(want.run, waiting.get(want.run) - 1);
     update(changed);
     if (order.ok) want.resolve(order.value);
-    else want.reject(Object.assign(new Error(order.value.message), order.value.properties));
+    else want.reject(thrown(order.value));
   }
 
   function modules(run, id, exported) {
@@ -651,7 +669,7 @@
   }
 
   const folder = () => (typeof vars.__dirname === 'string' ? vars.__dirname : '');
-  const { modules: builtin, globals } = makeBuiltins(host, (count) => new Uint8Array(randomBytes(count)), folder, platform, () => vars.env ?? {});
+  const { modules: builtin, globals } = makeBuiltins(host, hostNow, (count) => new Uint8Array(randomBytes(count)), folder, platform, () => vars.env ?? {});
   const say = Object.freeze({ log, info: log, warn: log, error: log, debug: log });
   Object.defineProperty(globalThis, 'console', { value: say });
   Object.defineProperty(globalThis, '_mport', { value: imported });

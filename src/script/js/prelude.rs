@@ -25,12 +25,16 @@ pub(super) struct Prelude<'c, 'js> {
 const NAMES: [&str; 4] = ["start", "answer", "modules", "drain"];
 
 /// Runs the prelude in a new context, which keeps its functions.
-pub(super) fn install(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+pub(super) fn install(
+    ctx: &Ctx<'_>,
+    ask: impl Fn(String) -> String + Send + 'static,
+) -> rquickjs::Result<()> {
     let make: Function<'_> = ctx.eval(PRELUDE)?;
     let builtins: Function<'_> = ctx.eval(BUILTINS)?;
     let compile = Function::new(ctx.clone(), compile_named)?;
     let random = Function::new(ctx.clone(), random_bytes)?;
-    let made: Object<'_> = make.call((MAX_VALUE, compile, random, builtins, platform()))?;
+    let ask = Function::new(ctx.clone(), ask)?;
+    let made: Object<'_> = make.call((MAX_VALUE, compile, random, ask, builtins, platform()))?;
     let functions = NAMES.map(|name| made.get(name)).into_iter();
     let functions: Vec<Function<'_>> = functions.collect::<rquickjs::Result<_>>()?;
     ctx.store_userdata(functions).map_err(|_| rquickjs::Error::Unknown)?;

@@ -231,8 +231,16 @@ pub fn piped_args(inputs: &[DeclaredInput], text: &str) -> ScriptArgs {
 /// Assigns arguments to the names they are meant for. Positional arguments without an input of
 /// their index are returned.
 pub fn bind(inputs: &[DeclaredInput], args: ScriptArgs) -> (Map<String, Value>, Option<Value>) {
-    let ScriptArgs { positional: by_place, mut named, variables, message } = args;
+    let ScriptArgs { positional: mut by_place, mut named, variables, message } = args;
     let mut left = None;
+    // Several values for a single place are the list that its input takes.
+    let is_list = |input: &DeclaredInput| input.about.get("type") == Some(&Value::from("array"));
+    if by_place.len() > 1
+        && input_at(inputs, 0).is_some_and(is_list)
+        && input_at(inputs, 1).is_none()
+    {
+        by_place = vec![Value::Array(by_place)];
+    }
     for (at, value) in by_place.into_iter().enumerate() {
         for input in inputs.iter().filter(|input| input.index == Some(at) && is_place(input)) {
             named.entry(input.name.clone()).or_insert_with(|| value.clone());
@@ -322,6 +330,11 @@ mod tests {
             (&two, vec!["one two"], json!({"a": "one two"})),
             (&two, vec!["{a: 1,", "b: 2}"], json!({"a": 1, "b": 2})),
             (&json!([{"a": {"index": 0}}, "b"]), vec!["one", "two"], json!({"a": "one two"})),
+            (
+                &json!([{"a": {"type": "array", "index": 0}}]),
+                vec!["[1,", "2]"],
+                json!({"a": [1, 2]}),
+            ),
             (&json!(["a", "b"]), vec!["one", "two"], json!({"a": "one two"})),
         ] {
             let inputs = parse_inputs(Some(declared));

@@ -15,7 +15,7 @@ use super::calls::is_callable;
 use super::expression::{KnownValue, is_name, is_path};
 use super::frame::{Frame, ScriptRun};
 use super::js::{define_anonymous, evaluate, evaluate_condition};
-use super::render::{fill_marks, render};
+use super::render::{fill_marks, render, writes_sign};
 use avocet_core::i18n::{Localize, script_run as phrases};
 
 impl ScriptRun {
@@ -201,8 +201,8 @@ impl ScriptRun {
     }
 }
 
-/// The value of an expression, or its source text if it has none. A text that begins with `#`
-/// is rendered at once.
+/// The value of an expression, or its source text if it has none. A text that begins with the `#`
+/// of the expression is rendered at once.
 pub async fn evaluate_or_text(
     run: &mut ScriptRun,
     frame: &mut Frame,
@@ -211,8 +211,10 @@ pub async fn evaluate_or_text(
 ) -> ScriptResult<Value> {
     match run.evaluate_or_note(frame, expression).await? {
         Some(Value::String(text)) => match text.strip_prefix('#') {
-            Some(template) => Ok(Value::String(render(run, frame, template).await?)),
-            None => Ok(Value::String(text)),
+            Some(template) if writes_sign(expression, '#') => {
+                Ok(Value::String(render(run, frame, template).await?))
+            }
+            _ => Ok(Value::String(text)),
         },
         Some(value) => Ok(value),
         None => Ok(Value::String(written.to_owned())),

@@ -310,13 +310,13 @@ impl Frame {
     /// Whether no rule forbids a call, for what no rule has to allow: the functions of another
     /// script are its author's code.
     pub fn check_not_denied(&self, names: &CallNames, args: &Map<String, Value>) -> ScriptResult {
-        for permissions in &self.permissions {
-            let verdict = Rules::read(permissions)?.judge_by_rules(names, args);
-            if verdict == Some(CallVerdict::Deny) {
-                return Err(not_allowed_error(names.written()));
-            }
-        }
-        Ok(())
+        let denied = Some(CallVerdict::Deny);
+        self.check_rules(names, |rules| rules.judge_by_rules(names, args) == denied)
+    }
+
+    /// Whether a tool can be used at all.
+    pub fn check_usable(&self, names: &CallNames) -> ScriptResult {
+        self.check_rules(names, |rules| rules.forbids_always(names))
     }
 
     /// Whether no rule forbids these arguments, as the other form of what was judged already.
@@ -325,8 +325,13 @@ impl Frame {
         names: &CallNames,
         args: &Map<String, Value>,
     ) -> ScriptResult {
+        self.check_rules(names, |rules| rules.forbids(names, args))
+    }
+
+    /// An error if the rules of this script, or of one that called it, refuse a call.
+    fn check_rules(&self, names: &CallNames, refuse: impl Fn(&Rules) -> bool) -> ScriptResult {
         for permissions in &self.permissions {
-            if Rules::read(permissions)?.forbids(names, args) {
+            if refuse(&Rules::read(permissions)?) {
                 return Err(not_allowed_error(names.written()));
             }
         }

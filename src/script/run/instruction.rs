@@ -13,7 +13,7 @@ use super::arguments::CallSyntax;
 use super::chain::run_chain;
 use super::dialogue::{Dialogue, DialogueMessage, MessageBody, RenderMode, read_parts};
 use super::frame::{Frame, ScriptRun};
-use super::render::render_message;
+use super::render::{render_message, writes_sign};
 use avocet_core::i18n::script_run as phrases;
 
 impl ScriptRun {
@@ -77,7 +77,11 @@ async fn run_text(
         let value = Box::pin(run.evaluate_or_note(frame, expression)).await?;
         frame.values.latest = match value {
             // A text with `#` or `!` becomes a message, which is rendered at once.
-            Some(Value::String(said)) if said.starts_with(['#', '!']) => {
+            Some(Value::String(said))
+                if ['#', '!']
+                    .into_iter()
+                    .any(|sign| said.starts_with(sign) && writes_sign(expression, sign)) =>
+            {
                 let message = ScriptValue::text(&said, position);
                 return Box::pin(add_message(run, frame, None, &message)).await;
             }

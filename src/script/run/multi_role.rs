@@ -82,7 +82,7 @@ async fn ask_actor(
     sent.extend(messages_for_role(role, lines, frame.manifest.name()));
     let options = CallOptions { role: Some(role.to_owned()), ..options };
     let said = frame.dialogue.messages.iter().take(end).next_back().map(DialogueMessage::text);
-    let input = ToolLoopInput { said, sent: sent.clone(), begun: begun.to_owned() };
+    let input = ToolLoopInput { said, asked: None, sent: sent.clone(), begun: begun.to_owned() };
     let reply = match answer_with_tools(run, actor, input, &options).await? {
         Some(reply) => reply,
         None => {

@@ -153,7 +153,14 @@ fn template_of_value(expression: &str, value: &str) -> Option<String> {
     let is_call =
         expression.trim_start().starts_with('$') && args::parse_call(expression).is_some();
     let now = value.strip_prefix('!').filter(|_| is_call);
-    value.strip_prefix('#').or(now).map(str::to_owned)
+    let written = value.strip_prefix('#').filter(|_| writes_sign(expression, '#'));
+    written.or(now).map(str::to_owned)
+}
+
+/// Whether the sign that a value begins with may come from the expression or a function of the
+/// script. That of a variable is data: a reply of a model may well begin with a heading.
+pub fn writes_sign(expression: &str, sign: char) -> bool {
+    expression.contains([sign, '$'])
 }
 
 /// `@{{who}}, text`: the name is rendered first, if it is that of a role.

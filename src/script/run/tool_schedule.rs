@@ -8,8 +8,11 @@
 //! | `cascaded` | calls that can run now, then those that need their results | one after the other |
 //! | `planer` | as in `cascaded`, with `planner: advanced` after a plan | several at a time |
 
-use futures_util::StreamExt;
+use std::sync::Arc;
+
+use futures_util::future::{self, BoxFuture};
 use futures_util::stream;
+use futures_util::{FutureExt, StreamExt};
 use serde_json::{Map, Value};
 
 use super::super::error::{ScriptFlow, ScriptResult, quoted};
@@ -18,7 +21,7 @@ use super::super::manifest::input::ScriptArgs;
 use super::super::tool_protocol::ParsedToolCall;
 use super::expression::ExpressionCache;
 use super::frame::{Frame, ScriptRun};
-use super::limits::MAX_ROUNDS;
+use super::limits::{MAX_ROUNDS, RunLimits};
 use super::scope::text_of;
 use super::script_tool::{Results, ScriptTool};
 use super::shared_host::Relay;
@@ -77,6 +80,18 @@ impl ToolSchedule {
     }
 }
 
+/// The tools that are called, and what they are given.
+pub fn bind_calls<'t>(
+    tools: &[&'t ScriptTool],
+    wanted: &[ParsedToolCall],
+) -> Vec<(&'t ScriptTool, Map<String, Value>)> {
+    let found = |call: &ParsedToolCall| {
+        let tool = tools.iter().find(|tool| tool.id == call.id)?;
+        Some((*tool, tool.help().bind_args(call)))
+    };
+    wanted.iter().filter_map(found).collect()
+}
+
 /// Runs the calls of one reply.
 pub async fn run_calls(
     run: &mut ScriptRun,
@@ -86,17 +101,33 @@ pub async fn run_calls(
     at_once: usize,
     results: &mut Results,
 ) -> ScriptResult {
-    let found = |call: &ParsedToolCall| {
-        let tool = tools.iter().find(|tool| tool.id == call.id)?;
-        Some((*tool, tool.help().bind_args(call)))
-    };
-    let wanted: Vec<(&ScriptTool, Map<String, Value>)> = wanted.iter().filter_map(found).collect();
+    let wanted = bind_calls(tools, wanted);
     if at_once == 1 || wanted.len() < 2 {
         for (tool, given) in wanted {
             run_tool(run, frame, tool, given, results).await?;
         }
         return Ok(());
     }
+    let jobs = tool_jobs(run, frame, wanted, results).await?;
+    let nothing = |run: ScriptRun| async move { ((), run.limits) }.boxed();
+    let (came, ()) =
+        run_concurrently(run, frame.permissions.clone(), &jobs, at_once, nothing).await;
+    for ((tool, args, _), came) in jobs.iter().zip(came) {
+        let value = result_value(run.host.as_mut(), tool, args, came)?;
+        results.add_result(tool, args, &value);
+    }
+    Ok(())
+}
+
+/// A call with its arguments, and the question of its step.
+pub type ToolJob<'t> = (&'t ScriptTool, Map<String, Value>, Option<LocalizedText>);
+
+pub async fn tool_jobs<'t>(
+    run: &mut ScriptRun,
+    frame: &Frame,
+    wanted: Vec<(&'t ScriptTool, Map<String, Value>)>,
+    results: &mut Results,
+) -> ScriptResult<Vec<ToolJob<'t>>> {
     let mut jobs = Vec::new();
     for (tool, given) in wanted {
         let args = tool.complete_args(given);
@@ -105,43 +136,43 @@ pub async fn run_calls(
         let asked = tool.kind.confirm_call(run.host.as_mut(), &tool.id, asked).await?;
         jobs.push((tool, args, asked));
     }
-    let came = run_concurrently(run, frame, &jobs, at_once).await;
-    for ((tool, args, _), came) in jobs.iter().zip(came) {
-        let value = result_value(run.host.as_mut(), tool, args, came)?;
-        results.add_result(tool, args, &value);
-    }
-    Ok(())
+    Ok(jobs)
 }
 
-/// Runs tools concurrently, up to a limit; the results are in the order of the calls.
-async fn run_concurrently(
+/// Runs tools concurrently, up to a limit, and something beside them; the results are in the order
+/// of the calls.
+pub async fn run_concurrently<'a, T: Send>(
     run: &mut ScriptRun,
-    frame: &Frame,
-    jobs: &[(&ScriptTool, Map<String, Value>, Option<LocalizedText>)],
+    callers: Vec<Arc<Value>>,
+    jobs: &[ToolJob<'_>],
     at_once: usize,
-) -> Vec<ScriptResult<Value>> {
+    beside: impl FnOnce(ScriptRun) -> BoxFuture<'a, (T, RunLimits)>,
+) -> (Vec<ScriptResult<Value>>, T) {
     let (relay, mut asked) = Relay::new(run.host.as_ref());
     let start = run.limits;
+    let new_run = || ScriptRun {
+        host: Box::new(relay.clone()),
+        library: run.library.clone(),
+        limits: start,
+        // Two answers streamed at once would be mixed up.
+        streams: false,
+        expressions: ExpressionCache::default(),
+    };
     let runs: Vec<_> = jobs
         .iter()
         .map(|(tool, args, asked)| {
-            let mut run = ScriptRun {
-                host: Box::new(relay.clone()),
-                library: run.library.clone(),
-                limits: start,
-                // Two answers streamed at once would be mixed up.
-                streams: false,
-                expressions: ExpressionCache::default(),
-            };
-            let (tool, callers) = (tool.kind.clone(), frame.permissions.clone());
+            let mut run = new_run();
+            let (tool, callers) = (tool.kind.clone(), callers.clone());
             let args = ScriptArgs::from(args.clone());
             let asked = asked.clone();
             async move { (tool.run(&mut run, &callers, args, asked).await, run.limits) }
         })
         .collect();
+    let beside = beside(new_run());
     drop(relay);
-    let mut all = Box::pin(stream::iter(runs).buffered(at_once).collect::<Vec<_>>());
-    let came = loop {
+    let tools = stream::iter(runs).buffered(at_once).collect::<Vec<_>>();
+    let mut all = Box::pin(future::join(tools, beside));
+    let (came, (value, used)) = loop {
         tokio::select! {
             biased;
             Some(asked) = asked.recv() => asked.serve(run.host.as_mut()).await,
@@ -152,12 +183,12 @@ async fn run_concurrently(
     while let Ok(asked) = asked.try_recv() {
         asked.serve(run.host.as_mut()).await;
     }
-    came.into_iter()
-        .map(|(came, used)| {
-            run.limits.add_since(start, used);
-            came
-        })
-        .collect()
+    run.limits.add_since(start, used);
+    let came = came.into_iter().map(|(came, used)| {
+        run.limits.add_since(start, used);
+        came
+    });
+    (came.collect(), value)
 }
 
 /// Runs one tool, and records its result.
@@ -181,7 +212,7 @@ pub async fn run_tool(
 }
 
 /// The result as the model reads it: the value, or the error.
-fn result_value(
+pub fn result_value(
     host: &mut dyn ScriptHost,
     tool: &ScriptTool,
     args: &Map<String, Value>,

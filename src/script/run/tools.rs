@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::super::error::{ScriptResult, SourcePosition, quoted};
@@ -13,18 +14,23 @@ use super::super::tool_protocol::{self, ParsedToolCall, ToolHelp};
 use super::arguments::ArgValues;
 use super::frame::{Callee, Frame, ScriptRun};
 use super::import::start_toolset;
-use super::limits::{MAX_ROUNDS, limit_error};
+use super::limits::{MAX_ROUNDS, RunLimits, limit_error};
 use super::model_call::{CallOptions, ReplyUse, ScriptReply, TRIES, complete, no_choice_error};
-use super::scope::merge;
+use super::scope::{merge, text_of};
 use super::script_tool::{
     AFTER_USER, KEYWORD, Results, ScriptTool, ToolKind, builtin_tool, script_tool,
 };
-use super::tool_schedule::{ToolSchedule, run_calls, run_tool};
+use super::tool_schedule::{
+    ToolSchedule, bind_calls, result_value, run_calls, run_concurrently, run_tool, tool_jobs,
+};
 use avocet_core::i18n::script_run as phrases;
 use avocet_core::protocol::{Message, Role};
 
 /// Maximum number of tools of one script.
 const MAX_TOOLS: usize = 100;
+
+/// The result of a tool that has not ended, for the model.
+const STILL_RUNNING: &str = "(still running; answer now, without its result)";
 
 /// The script events at which a tool can run without a call of the model.
 const STARTUP: &str = "AtStartup";
@@ -72,6 +78,8 @@ impl MemoryEvent {
 pub struct ToolLoopInput {
     /// The message to answer; `None` if it is not the user's.
     pub said: Option<String>,
+    /// Its place in the dialogue, if it has one.
+    pub asked: Option<usize>,
     /// The messages for the model.
     pub sent: Vec<Message>,
     /// The start of the answer.
@@ -81,9 +89,10 @@ pub struct ToolLoopInput {
 impl ToolLoopInput {
     /// The last message of the dialogue above `end`, if it is the user's.
     pub fn about(frame: &Frame, end: usize, messages: &[Message], begun: &str) -> ToolLoopInput {
-        let asked = end.checked_sub(1).and_then(|at| frame.dialogue.messages.get(at));
-        let said = asked.filter(|line| line.role == "user").map(|line| line.text());
-        ToolLoopInput { said, sent: messages.to_vec(), begun: begun.to_owned() }
+        let asked = end.checked_sub(1);
+        let line = asked.and_then(|at| frame.dialogue.messages.get(at));
+        let said = line.filter(|line| line.role == "user").map(|line| line.text());
+        ToolLoopInput { said, asked, sent: messages.to_vec(), begun: begun.to_owned() }
     }
 }
 
@@ -114,6 +123,7 @@ pub async fn answer_with_tools(
     }
     let tools: Vec<&ScriptTool> = tools.iter().filter(|tool| tool.is_model_callable()).collect();
     let mode = ToolSchedule::from_settings(frame)?;
+    let answers_meanwhile = frame.values.flag("concurrent_answer") == Some(true);
     for round in 0..mode.rounds {
         if tools.is_empty() {
             break;
@@ -121,6 +131,11 @@ pub async fn answer_with_tools(
         let wanted = request_calls(run, frame, &input, &tools, mode, &results, options).await?;
         if wanted.is_empty() {
             break;
+        }
+        if answers_meanwhile {
+            let calls = bind_calls(&tools, &wanted);
+            let came = answer_meanwhile(run, frame, &input, calls, mode.at_once, results, options);
+            return came.await.map(Some);
         }
         run_calls(run, frame, &tools, &wanted, mode.at_once, &mut results).await?;
         if round + 1 == MAX_ROUNDS {
@@ -131,6 +146,53 @@ pub async fn answer_with_tools(
         return Ok(None);
     }
     final_answer(run, frame, &input, &tools, mode, results, options).await.map(Some)
+}
+
+/// Runs the calls while the model answers without their results (`concurrent_answer`). Each result
+/// follows the message that was answered, so that the model has it from the next answer on.
+async fn answer_meanwhile(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    input: &ToolLoopInput,
+    wanted: Vec<(&ScriptTool, Map<String, Value>)>,
+    at_once: usize,
+    mut results: Results,
+    options: &CallOptions,
+) -> ScriptResult<ScriptReply> {
+    let jobs = tool_jobs(run, frame, wanted, &mut results).await?;
+    for (tool, args, _) in &jobs {
+        results.add_result(tool, args, &Value::from(STILL_RUNNING));
+    }
+    let mut sent = input.sent.clone();
+    sent.extend(results.messages());
+    if !input.begun.is_empty() {
+        sent.push(Message::assistant(input.begun.clone()));
+    }
+    let streams = run.streams;
+    let callers = frame.permissions.clone();
+    let actor = &mut *frame;
+    let answer = move |mut run: ScriptRun| {
+        run.streams = streams;
+        answer_beside(run, actor, sent, options.clone())
+    };
+    let (came, reply) = run_concurrently(run, callers, &jobs, at_once, answer).await;
+    let reply = reply?;
+    for ((tool, args, _), came) in jobs.iter().zip(came) {
+        let value = result_value(run.host.as_mut(), tool, args, came)?;
+        let line = input.asked.and_then(|at| frame.dialogue.messages.get_mut(at));
+        line.into_iter().for_each(|line| line.replies.push((tool.id.clone(), text_of(&value))));
+    }
+    Ok(reply)
+}
+
+/// An answer of the model in a run of its own.
+fn answer_beside(
+    mut run: ScriptRun,
+    frame: &mut Frame,
+    sent: Vec<Message>,
+    options: CallOptions,
+) -> BoxFuture<'_, (ScriptResult<ScriptReply>, RunLimits)> {
+    Box::pin(async move { (complete(&mut run, frame, sent, options).await, run.limits) })
 }
 
 /// The answer that is based on the results. Without a `run_mode` the model may name further calls
@@ -263,7 +325,7 @@ async fn list_tools(
         if tool.kind.is_sealed() {
             run.host.seal();
         }
-        frame.check_not_denied(&tool.kind.call_names(&tool.id), &Map::new())?;
+        frame.check_usable(&tool.kind.call_names(&tool.id))?;
     }
     Ok(out)
 }
@@ -387,9 +449,6 @@ fn toolset_defaults(
 
 /// Runs the tools of the startup event.
 pub async fn run_startup_tools(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResult {
-    if frame.values.flag("concurrent_answer") == Some(true) {
-        run.host.emit_note(phrases::ANSWER_WAITS);
-    }
     run_event_tools(run, frame, &[STARTUP], json!(frame.values.args)).await
 }
 

@@ -42,7 +42,11 @@ fn the_inputs_of_a_script_are_completed_after_its_name() {
     };
     let details = ScriptDetails {
         name: "tr".into(),
-        inputs: vec![ScriptInput { kind: "object".into(), ..input("content") }, target],
+        inputs: vec![
+            ScriptInput { kind: "object".into(), ..input("content") },
+            target,
+            ScriptInput { kind: "boolean".into(), ..input("short") },
+        ],
         ..ScriptDetails::default()
     };
     let desk = CommandFixture {
@@ -57,16 +61,18 @@ fn the_inputs_of_a_script_are_completed_after_its_name() {
         let found = complete(&desk.call(), typed).into_iter();
         found.filter_map(|found| Some(found.about?.text(Lang::En))).collect()
     };
-    assert_eq!(about("/run tr "), ["object", "en | zh (required): the language"]);
+    assert_eq!(about("/run tr "), ["object", "en | zh (required): the language", "boolean"]);
     let after = |typed: &str| -> Vec<String> {
         complete(&desk.call(), typed).into_iter().map(|found| found.text).collect()
     };
-    assert_eq!(after("/run tr "), ["/run tr {content: ", "/run tr {target: "]);
+    let first = ["/run tr {content: ", "/run tr {target: ", "/run tr {short: "];
+    assert_eq!(after("/run tr "), first);
     assert_eq!(after("/run tr {ta"), ["/run tr {target: "]);
-    assert_eq!(after("/run tr {content: \"x\","), ["/run tr {content: \"x\", target: "]);
+    assert_eq!(after("/run tr {content: \"x\",")[0], "/run tr {content: \"x\", target: ");
     assert_eq!(after("/run tr {content: \"x\", t"), ["/run tr {content: \"x\", target: "]);
-    assert_eq!(after("/run tr {target: "), ["/run tr {target: en", "/run tr {target: zh"]);
-    assert_eq!(after("/run tr {target:z"), ["/run tr {target: zh"]);
+    assert_eq!(after("/run tr {target: "), ["/run tr {target: en}", "/run tr {target: zh}"]);
+    assert_eq!(after("/run tr {target:z"), ["/run tr {target: zh}"]);
+    assert_eq!(after("/run tr {short: f"), ["/run tr {short: false, "]);
     for none in [
         "/run tr plain text",
         "/run tr {content: ",
