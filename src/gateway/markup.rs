@@ -202,7 +202,7 @@ impl Renderer {
         const DISCORD: &[char] = &['\\', '*', '_', '~', '`', '|', '<', '>', '[', ']', '@'];
         match self.dialect {
             MarkupDialect::TelegramV2 => escape(text, TELEGRAM),
-            MarkupDialect::Mrkdwn => escape_entities(text),
+            MarkupDialect::Mrkdwn => without_marks(&escape_entities(text)),
             MarkupDialect::Discord | MarkupDialect::Lark => {
                 let escaped = self.escaped_outside_addresses(text, DISCORD);
                 let escaped = match self.dialect {
@@ -414,6 +414,18 @@ fn escape_entities(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
+/// Slack knows no escape: a mark formats nothing where an unseen space follows it. A text whose first
+/// letter was escaped begins with it.
+fn without_marks(text: &str) -> String {
+    let mut chars = text.chars();
+    match (chars.next(), chars.clone().next()) {
+        (Some(mark @ ('*' | '_' | '~' | '`')), Some(next)) if next.is_alphanumeric() => {
+            format!("{mark}\u{200b}{}", chars.as_str())
+        }
+        _ => text.to_owned(),
+    }
+}
+
 /// Lark may read a tag in code too, and one of its tags mentions everyone.
 fn without_tags(code: &str) -> String {
     code.replace('<', "<\u{200b}")
@@ -481,6 +493,15 @@ mod tests {
                 "1.5 \\< 2 & snake\\_case\\_name! \\<\\@U1\\> \\@everyone",
             ]
         );
+    }
+
+    #[test]
+    fn a_mark_that_was_escaped_formats_nothing_in_slack() {
+        let slack = |text: &str| render(text, MarkupDialect::Mrkdwn);
+        assert_eq!(slack(r"a \*not bold\*"), "a *\u{200b}not bold*");
+        assert_eq!(slack(r"\_no\_ \~no\~ \`no\`"), "_\u{200b}no_ ~\u{200b}no~ `\u{200b}no`");
+        let unescaped = "_x, a * b, snake_case, ~/.config, *.rs";
+        assert_eq!(slack(unescaped), unescaped, "what may be copied");
     }
 
     #[test]

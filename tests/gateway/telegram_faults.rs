@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::fakes::service::Fault;
 use crate::fakes::telegram::TelegramServer;
 use crate::journeys::{Gateway, walk};
-use crate::process::GatewayProcess;
+use crate::process::{GatewayProcess, touch};
 use crate::support::bench::TestDir;
 use crate::support::server::Reply;
 
@@ -62,9 +62,35 @@ fn a_sticker_is_answered_with_what_can_be_read_and_a_voice_message_is_a_file() {
     telegram.wait_for(ANN, "Kept.");
     let voice = json!({ "file_id": "file-0", "duration": 2, "file_size": -6 });
     telegram.send(ANN, json!({ "voice": voice, "caption": "what do I say?" }));
+    telegram.wait_for(ANN, "I cannot hear `voice.ogg`");
     telegram.wait_for(ANN, "Heard.");
     let asked = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(asked.contains("voice.ogg") && asked.contains("what do I say?"), "{asked}");
+}
+
+#[test]
+fn a_refused_poll_is_told_in_the_terminal_and_the_next_one_connects_again() {
+    let (telegram, mut gateway) = start(vec![Reply::chat("One.")], &["7"]);
+    // Another program polls with the same token.
+    telegram.plan("getUpdates", Fault::Status(409));
+    telegram.write(ANN, "one");
+    telegram.wait_for(ANN, "One.");
+    telegram.wait_for_faults();
+    let (code, text) = gateway.stop();
+    assert_eq!(code, Some(0), "{text}");
+    let (_, after) = text.split_once("Telegram is not connected: the service refuses").unwrap();
+    assert!(after.contains("Telegram: connected as avocet_bot"), "{text}");
+}
+
+#[test]
+fn a_chat_whose_question_is_open_when_the_program_ends_is_told_why_it_stops() {
+    let (telegram, mut gateway) = start(vec![touch()], &["7"]);
+    telegram.write(ANN, "make a file");
+    telegram.wait_for_question(ANN);
+    assert_eq!(gateway.stop().0, Some(0));
+    let texts = telegram.texts(ANN).concat();
+    assert!(texts.contains("Stopped, as the program ends."), "{texts}");
+    assert!(!gateway.has_file("made.txt"));
 }
 
 #[test]

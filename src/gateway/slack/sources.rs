@@ -2,7 +2,6 @@
 //! began with.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use serde_json::Value;
 
@@ -57,11 +56,11 @@ impl SlackSources {
         let ChatAddress { chat, thread, .. } = &incoming.at;
         let thread = thread.as_ref().filter(|_| incoming.is_group)?;
         let key = format!("{chat} {}", thread.0);
-        if self.known.threads.get(&key, Instant::now()).is_some() {
+        if self.known.knows_thread(&key) {
             return None;
         }
-        self.known.threads.insert(key, (), Instant::now());
         if incoming.message.as_ref().is_some_and(|message| message.0 == thread.0) {
+            self.known.keep_thread(&key);
             return None;
         }
         let fields = [
@@ -71,7 +70,9 @@ impl SlackSources {
             ("inclusive", "true"),
             ("limit", "1"),
         ];
-        let page = self.read("conversations.replies", &fields).await?;
+        let read = self.read("conversations.replies", &fields);
+        let page = self.known.ask_unless_unanswered(&key, read).await?;
+        self.known.keep_thread(&key);
         let messages = page["messages"].as_array()?;
         let first = messages.iter().find(|message| message["ts"] == thread.0)?;
         let author = first["user"].as_str().unwrap_or_default();
