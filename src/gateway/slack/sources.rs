@@ -22,19 +22,22 @@ impl SlackSources {
 
     /// Completes a message for `bot`.
     pub async fn complete(&self, incoming: &mut Incoming, bot: &str) {
+        let is_command = matches!(incoming.kind, IncomingKind::Command { .. });
         let is_message =
             matches!(incoming.kind, IncomingKind::Text { .. } | IncomingKind::Files { .. });
         // What follows in a thread of the bot's own needs no mention.
         let is_follow_up = incoming.at.thread.as_ref().map(|thread| &thread.0)
             != incoming.message.as_ref().map(|message| &message.0);
-        if !is_message || incoming.sender.is_bot || !(incoming.is_addressed || is_follow_up) {
+        let is_for_bot = incoming.is_addressed || is_follow_up;
+        if !(is_command || is_message) || incoming.sender.is_bot || !is_for_bot {
             return;
         }
+        let user = self.user(&incoming.sender.id.0).await;
+        incoming.sender.language = user.language;
         if incoming.sender.name.is_empty() {
-            let user = self.user(&incoming.sender.id.0).await;
-            (incoming.sender.name, incoming.sender.language) = (user.name, user.language);
+            incoming.sender.name = user.name;
         }
-        if incoming.is_addressed {
+        if incoming.is_addressed && is_message {
             incoming.quote = self.thread_start(incoming, bot).await;
         }
     }
