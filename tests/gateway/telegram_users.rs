@@ -5,6 +5,9 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
+use rustix::fs::FileType;
+use serde_json::json;
+
 use crate::fakes::service::Fault;
 use crate::fakes::telegram::{BOT_NAME, ChatMessage, TOKEN, TelegramServer};
 use crate::journeys::Gateway;
@@ -254,6 +257,45 @@ fn credentials_are_read_for_admins_only_and_reach_no_chat() {
 }
 
 #[test]
+fn the_model_sends_only_files_and_none_whose_name_hides_something() {
+    let paths = ["pipe", "sub", "big.bin", "lnk", "../out.txt", "a\u{202e}b.txt", "c\nd.txt"];
+    let send = |path: &&str| {
+        let commands = json!([{ "tool": "file.send", "input": { "path": path } }]);
+        let data = json!({ "commands": commands });
+        Reply::text(&json!({ "type": "cmd", "message": "Here.", "data": data }).to_string(), 1)
+    };
+    let replies = paths.iter().map(send).chain([Reply::chat("That was it.")]).collect();
+    let (telegram, gateway) = start(replies, "");
+    let work = gateway.dir.work();
+    let mode = rustix::fs::Mode::RUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, work.join("pipe"), FileType::Fifo, mode, 0).unwrap();
+    fs::create_dir(work.join("sub")).unwrap();
+    fs::File::create(work.join("big.bin")).unwrap().set_len(51 << 20).unwrap();
+    fs::write(gateway.dir.path("out.txt"), "outside").unwrap();
+    std::os::unix::fs::symlink(gateway.dir.path("out.txt"), work.join("lnk")).unwrap();
+    for name in &paths[5..] {
+        fs::write(work.join(name), "inside").unwrap();
+    }
+    telegram.write(ANN, "send all of it");
+    for number in 1..=paths.len() {
+        let buttons = telegram.wait("the next question", |state| {
+            let asked = |sent: &&ChatMessage| sent.text.contains("It would run: file.send");
+            let of = state.sent.iter().filter(|sent| sent.chat == ANN).filter(asked);
+            let last = of.clone().last().filter(|_| of.count() == number)?;
+            (!last.buttons.is_empty()).then(|| last.buttons.clone())
+        });
+        let may_agree = buttons.iter().any(|(_, data)| data.ends_with(".once"));
+        assert_eq!(may_agree, ![4, 5].contains(&number), "what leads out is for admins: {number}");
+        telegram.press(ANN, ANN, &data(&buttons, if may_agree { "once" } else { "no" }));
+    }
+    telegram.wait_for(ANN, "That was it.");
+    let names: Vec<String> = telegram.with(|state| {
+        state.sent.iter().filter_map(|sent| sent.file.clone()).map(|(name, _)| name).collect()
+    });
+    assert_eq!(names, ["a_u{202e}b.txt", "c_x0ad.txt"]);
+}
+
+#[test]
 fn the_closing_of_an_admins_question_is_tried_again_until_the_service_takes_it() {
     let replies = vec![Reply::cmd("I look.", "cat", &[".env"]), Reply::chat("It is read.")];
     let (telegram, gateway) = start(replies, "");
@@ -357,7 +399,7 @@ fn a_question_of_a_group_that_moves_is_asked_again_at_its_new_place() {
 
 #[test]
 fn a_user_is_answered_in_the_language_of_their_client() {
-    let whoami = serde_json::json!({ "text": "/whoami",
+    let whoami = json!({ "text": "/whoami",
         "from": { "id": ANN, "first_name": "Ann", "language_code": "zh-hans" } });
     let (telegram, _gateway) = start(Vec::new(), "");
     telegram.send(ANN, whoami);
