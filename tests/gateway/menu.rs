@@ -67,7 +67,7 @@ fn one_file_puts_a_command_into_every_menu_and_its_gate_keeps_it_out() {
     let bench = TestDir::new();
     let folder = bench.path("avocet/commands");
     fs::create_dir_all(&folder).unwrap();
-    let weather = "prompt = \"Weather in {{args}}\"\ndescription = \"Show the weather\"\naliases = [\"wth\"]\nargument_hint = \"[city]\"\n[arguments]\ncity = \"The city\"\n";
+    let weather = "prompt = \"Weather in {{args}}\"\ndescription = \"Show the weather\"\naliases = [\"wth\"]\nargument_hint = \"<city>\"\n[arguments]\ncity = \"The city\"\n";
     fs::write(folder.join("weather.toml"), weather).unwrap();
     fs::write(folder.join("secret.toml"), "prompt = \"x\"\nreach = \"terminal\"\n").unwrap();
     let telegram = menu(&bench, "telegram");

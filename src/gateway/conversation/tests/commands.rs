@@ -69,6 +69,16 @@ fn a_command_that_becomes_a_message_is_answered_by_its_turn() {
 }
 
 #[test]
+fn a_stop_that_stops_nothing_tells_how_to_stop_a_thread_where_no_slash_is_taken() {
+    for marks_commands in [false, true] {
+        let mut chat = conversation(&[]);
+        chat.context.options.limits.customs.marks_commands = marks_commands;
+        chat.on_command(&user("ann"), "c1".into(), sent("stop", ""));
+        assert_eq!(texts_of(&mut chat).contains("type `!stop` there"), marks_commands);
+    }
+}
+
+#[test]
 fn a_command_that_the_driver_answers_is_answered_in_its_place() {
     let mut chat = conversation(&[]);
     let effects = chat.on_command(&user("admin"), "c1".into(), sent("sethome", "/x"));
