@@ -230,7 +230,8 @@ impl Chat {
                     self.apply(effects).await;
                 }
                 file = finished(&mut self.fetch_queue.download) => Box::pin(self.on_downloaded(file)).await,
-                delivery = deliveries.recv() => match delivery {
+                // What a restart interrupted comes before what came after it.
+                delivery = deliveries.recv(), if !self.conversation.is_recovering() => match delivery {
                     Some(delivery) => Box::pin(self.on_delivery(delivery)).await,
                     None => break,
                 },
