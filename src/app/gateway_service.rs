@@ -163,10 +163,14 @@ async fn say_connected(
             let say = w::NOT_CONNECTED.with("name", platform.title()).with("why", why);
             startup.fail(&Notice::warning(say), Exit::Done);
         }
-        let bot = report.wait_for(|health| health.connected).await.map(|health| health.bot.clone());
-        let Ok(bot) = bot else { return };
+        let health = report.wait_for(|health| health.connected).await.map(|health| health.clone());
+        let Ok(ServiceHealth { bot, texts, .. }) = health else { return };
         let say = w::CONNECTED.with("name", platform.title()).with("bot", bot);
         startup.fail(&Notice::info(say), Exit::Done);
+        for text in texts {
+            let say = w::CONNECTED_BUT.with("name", platform.title()).with("text", text);
+            startup.fail(&Notice::info(say), Exit::Done);
+        }
         if report.wait_for(|health| !health.connected).await.is_err() {
             return;
         }

@@ -64,14 +64,14 @@ pub fn setup(startup: &Startup, platform: ChatPlatform) -> Result<Notice, Locali
 impl GatewaySetup<'_> {
     /// The steps of the help, each with what it asks for.
     fn walk(&mut self) -> Result<(), LocalizedText> {
-        let (name, title) = (self.login.platform.name(), self.login.platform.title());
+        let title = self.login.platform.title();
         let steps = find_topic("gateways").map(|topic| topic.list_below(title));
         for step in steps.unwrap_or_default() {
             self.say(&step.localized_text);
-            let asks_for = |what: &str| step.text.contains(what);
-            let asks_id = asks_for(&format!("gateway.{name}.app_id"));
-            let asks_app_token = asks_for(&format!("token {name} --app`"));
-            let asks_token = asks_for(&format!("token {name}`"));
+            let asks_id = step.text.contains("App ID");
+            let asks_app_token = step.text.contains("app token");
+            let asks_token =
+                ["the token", "bot token"].iter().any(|words| step.text.contains(words));
             if asks_id {
                 let id = self.ask(&w::SETUP_ASK_ID.into())?;
                 self.set("app_id", &id)?;

@@ -230,7 +230,8 @@ impl Chat {
                     self.apply(effects).await;
                 }
                 file = finished(&mut self.fetch_queue.download) => Box::pin(self.on_downloaded(file)).await,
-                delivery = deliveries.recv() => match delivery {
+                // What a restart interrupted comes before what came after it.
+                delivery = deliveries.recv(), if !self.conversation.is_recovering() => match delivery {
                     Some(delivery) => Box::pin(self.on_delivery(delivery)).await,
                     None => break,
                 },
@@ -483,7 +484,8 @@ impl Chat {
     }
 
     async fn act_on(&mut self, delivery: ChatDelivery) {
-        let ChatDelivery { incoming: Incoming { id, kind, .. }, speaker, is_overheard } = delivery;
+        let ChatDelivery { incoming: Incoming { id, at, kind, .. }, speaker, is_overheard } =
+            delivery;
         if matches!(kind, IncomingKind::Command { .. } | IncomingKind::Suggest { .. }) {
             let menu = Arc::clone(&self.parts.menu.borrow().rows);
             self.conversation.keep_shown_menu(menu);
@@ -508,7 +510,12 @@ impl Chat {
                 self.fetch_next().await;
                 Vec::new()
             }
-            IncomingKind::Edited | IncomingKind::Moved { .. } => Vec::new(),
+            IncomingKind::Edited => Vec::new(),
+            IncomingKind::Moved { .. } => {
+                self.parts.options.address = at;
+                self.conversation.view.show_question_again();
+                Vec::new()
+            }
             IncomingKind::Suggest { command, option, typed, query } => {
                 let query = SuggestQuery { command, option, typed, query };
                 let suggested = self.conversation.on_suggest(query);

@@ -31,6 +31,12 @@ pub struct FetchedFile {
     pub fetched: Result<Bytes, String>,
 }
 
+/// No model hears it.
+fn is_recording(file: &RemoteFile) -> bool {
+    let is_audio = file.media_type.as_deref().is_some_and(|kind| kind.starts_with("audio/"));
+    is_audio || [".ogg", ".opus"].iter().any(|end| file.name.ends_with(end))
+}
+
 impl MessageAwaitingFiles {
     pub fn new(
         speaker: Speaker,
@@ -52,10 +58,13 @@ impl MessageAwaitingFiles {
     /// The next file to fetch; one that is too large is named and passed over.
     pub fn next(&mut self, most: u64, posts: &mut ChatPosts) -> Option<RemoteFile> {
         while let Some(file) = self.left.pop_front() {
+            let name = display_name(&file.name);
             if file.size.is_none_or(|size| size <= most) {
+                if is_recording(&file) {
+                    posts.say(w::NOT_HEARD.with("name", name));
+                }
                 return Some(file);
             }
-            let name = display_name(&file.name);
             posts.say(w::FILE_TOO_LARGE.with("name", name).with("most", text::size(most)));
         }
         None

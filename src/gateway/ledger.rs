@@ -55,6 +55,16 @@ pub enum LedgerRecord {
     },
 }
 
+impl LedgerRecord {
+    /// The chat that it is about.
+    pub fn address_mut(&mut self) -> Option<&mut ChatAddress> {
+        match self {
+            LedgerRecord::Question { at, .. } | LedgerRecord::Chat { at, .. } => Some(at),
+            _ => None,
+        }
+    }
+}
+
 /// The turn of a message, as its session knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BegunTurn {

@@ -5,7 +5,7 @@
 //! text does not mean as markup is escaped, so that a text never mentions, links or formats by
 //! accident.
 
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd, TextMergeStream};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::platform::MarkupDialect;
@@ -16,7 +16,7 @@ pub fn render(markdown: &str, dialect: MarkupDialect) -> String {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut renderer = Renderer { dialect, ..Renderer::default() };
-    for event in with_cjk_strong(Parser::new_ext(markdown, options)) {
+    for event in TextMergeStream::new(with_cjk_strong(Parser::new_ext(markdown, options))) {
         renderer.event(event);
     }
     renderer.out.trim_end().to_owned()
@@ -202,7 +202,7 @@ impl Renderer {
         const DISCORD: &[char] = &['\\', '*', '_', '~', '`', '|', '<', '>', '[', ']', '@'];
         match self.dialect {
             MarkupDialect::TelegramV2 => escape(text, TELEGRAM),
-            MarkupDialect::Mrkdwn => escape_entities(text),
+            MarkupDialect::Mrkdwn => without_marks(&escape_entities(text)),
             MarkupDialect::Discord | MarkupDialect::Lark => {
                 let escaped = self.escaped_outside_addresses(text, DISCORD);
                 let escaped = match self.dialect {
@@ -414,6 +414,26 @@ fn escape_entities(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
+/// Slack knows no escape: a mark formats nothing where an unseen space follows it.
+fn without_marks(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let is_word = |at: usize| chars.get(at).is_some_and(|c| c.is_alphanumeric());
+    let is_space = |at: usize| chars.get(at).is_none_or(|c| c.is_whitespace());
+    let opens = |at: usize| {
+        let ends =
+            |end: usize| chars.get(end) == chars.get(at) && !is_space(end - 1) && !is_word(end + 1);
+        !is_word(at.wrapping_sub(1)) && is_word(at + 1) && (at + 2..chars.len()).any(ends)
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut is_address = false;
+    for (at, c) in chars.iter().enumerate() {
+        out.push(*c);
+        is_address = !c.is_whitespace() && (is_address || out.ends_with("://"));
+        out.extend(("*_~`".contains(*c) && !is_address && opens(at)).then_some('\u{200b}'));
+    }
+    out
+}
+
 /// Lark may read a tag in code too, and one of its tags mentions everyone.
 fn without_tags(code: &str) -> String {
     code.replace('<', "<\u{200b}")
@@ -481,6 +501,15 @@ mod tests {
                 "1.5 \\< 2 & snake\\_case\\_name! \\<\\@U1\\> \\@everyone",
             ]
         );
+    }
+
+    #[test]
+    fn a_mark_that_was_escaped_formats_nothing_in_slack() {
+        let slack = |text: &str| render(text, MarkupDialect::Mrkdwn);
+        assert_eq!(slack(r"a \*not bold\*"), "a *\u{200b}not bold*");
+        assert_eq!(slack(r"\_no\_ \~no\~ \`no\`"), "_\u{200b}no_ ~\u{200b}no~ `\u{200b}no`");
+        let unescaped = "_x, a * b, snake_case, ~/.config, *.rs https://a.example/_b_/c";
+        assert_eq!(slack(unescaped), unescaped, "what may be copied");
     }
 
     #[test]

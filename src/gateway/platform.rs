@@ -12,6 +12,8 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::setup_report::SetupReport;
+use avocet_core::i18n::Phrase;
 use avocet_core::protocol::ChatPlatform;
 
 macro_rules! ids {
@@ -305,6 +307,8 @@ pub struct PlatformCustoms {
     pub umbrella_takes_messages: bool,
     /// What a client sends when a user opens the chat for the first time.
     pub greeting: Option<&'static str>,
+    /// How typed words reach a bot that does not hear all of a group.
+    pub hearing_note: Option<Phrase>,
 }
 
 #[cfg(test)]
@@ -409,8 +413,8 @@ pub trait Platform: Send + Sync {
 
     fn limits(&self) -> PlatformLimits;
 
-    /// The bot's own name, once it is connected: checks the token.
-    fn connect(&self) -> PlatformResult<'_, String>;
+    /// What the service knows of the bot, once it is connected: checks the token.
+    fn connect(&self) -> PlatformResult<'_, SetupReport>;
 
     /// Waits for what users did. May be dropped and called again without loss. A service reconnects
     /// by itself within a call; an error here is retried by the caller with growing pauses, except

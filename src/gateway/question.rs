@@ -24,6 +24,8 @@ pub struct ChatQuestion {
     asker: Option<UserId>,
     /// Its whole text was not shown: nothing but a refusal decides it.
     only_refusals: bool,
+    /// How typed words reach the bot here.
+    pub hearing_note: Option<Phrase>,
 }
 
 /// What a press or a typed line is to the question.
@@ -63,7 +65,7 @@ impl ChatQuestion {
         // What runs without the sandbox is approved at the terminal.
         let only_refusals =
             matches!(&ask.question, Question::Step(asked) if asked.risk.leaves_sandbox());
-        ChatQuestion { ask, flow, nonce, asker, only_refusals }
+        ChatQuestion { ask, flow, nonce, asker, only_refusals, hearing_note: None }
     }
 
     /// Its whole text cannot be shown: from now on it can only be refused.
@@ -134,12 +136,22 @@ impl ChatQuestion {
 
     /// How it is answered.
     fn answer_lines(&self, lang: Lang) -> Vec<LocalizedText> {
+        let mut lines = self.typing_lines(lang);
+        let note = self.hearing_note.filter(|_| !lines.is_empty());
+        if is_of_operator(&self.ask.question) && !self.is_high_risk() {
+            lines.push(w::ADMIN_DECIDES.into());
+        }
+        lines.extend(note.map(LocalizedText::from));
+        lines
+    }
+
+    /// What is typed to answer it.
+    fn typing_lines(&self, lang: Lang) -> Vec<LocalizedText> {
         match &self.ask.question {
             _ if self.is_high_risk() => {
                 let word = format!("{YES} {}", self.code());
                 vec![w::TYPE_WORD.with("word", word)]
             }
-            question if is_of_operator(question) => vec![w::ADMIN_DECIDES.into()],
             Question::Choice { free: true, .. } | Question::Plan { .. } => {
                 vec![w::TYPE_ANSWER.into()]
             }

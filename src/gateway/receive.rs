@@ -9,6 +9,8 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::platform::{Batch, Platform, PlatformError};
+use super::setup_report::SetupReport;
+use avocet_core::i18n::LocalizedText;
 
 /// How a service fares.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -18,6 +20,9 @@ pub struct ServiceHealth {
     pub bot: String,
     /// Why it is not connected.
     pub problem: Option<String>,
+    /// What the service said of the bot when it was connected.
+    #[serde(skip)]
+    pub texts: Vec<LocalizedText>,
     /// Conversations in memory.
     pub chats: usize,
 }
@@ -38,13 +43,13 @@ pub async fn connect(
     platform: &dyn Platform,
     sender: &watch::Sender<ServiceHealth>,
     leaving: &CancellationToken,
-) -> Result<Option<String>, PlatformError> {
+) -> Result<Option<SetupReport>, PlatformError> {
     let mut pause = FIRST_PAUSE;
     loop {
         let connected = leaving.run_until_cancelled(platform.connect()).await;
         let error = match connected {
             None => return Ok(None),
-            Some(Ok(bot)) => return Ok(Some(bot)),
+            Some(Ok(report)) => return Ok(Some(report)),
             Some(Err(PlatformError::Unauthorized)) => return Err(PlatformError::Unauthorized),
             Some(Err(error)) => error,
         };

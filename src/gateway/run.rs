@@ -17,11 +17,10 @@ use super::chat::{self, ChatDelivery, ChatNote, ChatParts, SessionRequest};
 use super::conversation::{BegunMessage, ChatOptions, ChatRecovery, Speaker};
 use super::files::ReceivedFiles;
 use super::ledger::{LedgerRecord, PendingDelivery};
-use super::own_conversation::moved;
 use super::pieces::Pieces;
 use super::platform::{
-    Batch, ChatAddress, DeliveryId, Incoming, IncomingKind, NewMessage, Outgoing, PlatformError,
-    PostContent,
+    Batch, ChatAddress, ChatId, DeliveryId, Incoming, IncomingKind, NewMessage, Outgoing,
+    PlatformError, PostContent,
 };
 use super::question::ButtonData;
 pub use super::receive::ServiceHealth;
@@ -29,9 +28,12 @@ use super::receive::{StoredBatch, connect, receive};
 pub use super::service::{
     Admit, ConversationSettings, ServiceAdmission, ServiceBounds, ServiceCommands, ServiceParts,
 };
+use super::setup_report::SetupReport;
 use super::shown_menu;
 use super::wait::until;
 use avocet_core::i18n::{Lang, LocalizedText, chat as w};
+
+mod group_move;
 
 struct Service {
     parts: ServiceParts,
@@ -49,6 +51,8 @@ struct Service {
     overflow: VecDeque<ChatDelivery>,
     /// The questions that an admin was shown in private, and where they were asked.
     referred: HashMap<String, ChatAddress>,
+    /// The groups that have another place now.
+    moved: HashMap<ChatId, ChatId>,
     /// The number of chats so far, for the names of their folders.
     started: usize,
     /// How often a delivery was handed over again after its chat had ended.
@@ -65,13 +69,11 @@ struct ActiveChat {
     quiet_since: Option<Instant>,
     /// It ends; a delivery for it waits for that.
     is_ending: bool,
-    /// The group is there now: its next chat takes over the session of this one.
-    moved_to: Option<ChatAddress>,
 }
 
 impl ActiveChat {
     fn new(deliveries: Sender<ChatDelivery>) -> ActiveChat {
-        ActiveChat { deliveries, handed: 0, quiet_since: None, is_ending: false, moved_to: None }
+        ActiveChat { deliveries, handed: 0, quiet_since: None, is_ending: false }
     }
 }
 
@@ -96,10 +98,11 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(4);
 /// # Errors
 /// [`PlatformError::Unauthorized`], or what the disk refused.
 pub async fn run(parts: ServiceParts) -> Result<(), PlatformError> {
-    let bot = connect(&*parts.platform, &parts.health, &parts.leaving).await?;
-    let Some(bot) = bot else { return Ok(()) };
+    let report = connect(&*parts.platform, &parts.health, &parts.leaving).await?;
+    let Some(SetupReport { bot, texts, .. }) = report else { return Ok(()) };
     parts.health.send_modify(|health| {
-        (health.connected, health.bot, health.problem) = (true, bot, None);
+        (health.bot, health.texts) = (bot, texts);
+        (health.connected, health.problem) = (true, None);
     });
     let (menu_changes, changed) = channel(1);
     let menu = shown_menu::keep(Arc::clone(&parts.platform), parts.menu.clone(), changed);
@@ -125,6 +128,7 @@ pub async fn run(parts: ServiceParts) -> Result<(), PlatformError> {
         pieces: Pieces::default(),
         overflow: VecDeque::new(),
         referred: HashMap::new(),
+        moved: HashMap::new(),
         started: 0,
         again: HashMap::new(),
         disk_error: None,
@@ -238,18 +242,13 @@ impl Service {
     }
 
     /// Admits a delivery, and hands it to its chat.
-    async fn route(&mut self, incoming: Incoming) {
+    async fn route(&mut self, mut incoming: Incoming) {
         if let IncomingKind::Moved { old_id } = &incoming.kind {
-            for (before, record) in moved(&self.parts.ledger.state.chats, old_id, &incoming.at.chat)
-            {
-                self.end_chat(&before);
-                if let Some(chat) = self.chats.get_mut(&before) {
-                    chat.moved_to = Some(ChatAddress { chat: incoming.at.chat.clone(), ..before });
-                }
-                self.append(record);
-            }
+            self.move_group(old_id, &incoming);
+            return self.done(&incoming);
         }
-        if incoming.sender.is_bot || matches!(incoming.kind, IncomingKind::Moved { .. }) {
+        self.readdress(&mut incoming.at);
+        if incoming.sender.is_bot {
             return self.done(&incoming);
         }
         match (self.parts.admit)(&incoming) {
@@ -285,6 +284,7 @@ impl Service {
             && let Some(at) = ButtonData::parse(data).and_then(|data| self.referred.get(data.nonce))
         {
             incoming.at.clone_from(at);
+            self.readdress(&mut incoming.at);
         }
         self.hand_over(ChatDelivery { incoming, speaker, is_overheard: false });
     }
@@ -363,8 +363,7 @@ impl Service {
 
     fn hand_over(&mut self, delivery: ChatDelivery) {
         let at = delivery.incoming.at.clone();
-        let waits = self.overflow.iter().any(|waiting| waiting.incoming.at == at)
-            || self.chats.values().any(|chat| chat.moved_to.as_ref() == Some(&at));
+        let waits = self.overflow.iter().any(|waiting| waiting.incoming.at == at);
         if !waits && !self.chats.contains_key(&at) && self.has_place() {
             let lang = self.parts.settings.lang_of(&delivery.incoming.sender);
             self.start(at.clone(), lang);
@@ -486,7 +485,10 @@ impl Service {
         let (mut moved, mut ended) = (Vec::new(), Vec::new());
         for note in notes {
             match note {
-                ChatNote::Record(record) => records.push(record),
+                ChatNote::Record(mut record) => {
+                    record.address_mut().into_iter().for_each(|at| self.readdress(at));
+                    records.push(record);
+                }
                 ChatNote::Quiet(at, taken) => {
                     // It may have got another one since it reported that.
                     let chat = self.chats.get_mut(&at).filter(|chat| chat.handed == taken);
@@ -497,7 +499,8 @@ impl Service {
                     self.referred.insert(nonce, at);
                 }
                 ChatNote::Moved(at, folder) => moved.push((at, folder)),
-                ChatNote::Ended(at) => {
+                ChatNote::Ended(mut at) => {
+                    self.readdress(&mut at);
                     self.chats.remove(&at);
                     self.count();
                     ended.push(at);

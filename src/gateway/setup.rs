@@ -7,9 +7,10 @@ use super::feishu::{Feishu, FeishuApp};
 use super::menu::slack::BOT_SCOPES;
 use super::platform::PlatformError;
 use super::setup_report::{SetupReport, missing};
+use super::telegram::Telegram;
 use avocet_core::i18n::{LocalizedText, gateway as w};
 use avocet_core::protocol::ChatPlatform;
-use avocet_model::net::{HttpClient, HttpRequest, HttpResponse};
+use avocet_model::net::{HttpClient, HttpError, HttpRequest, HttpResponse};
 
 /// The tokens that the setup tries, and the service they are for.
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ impl SetupLogin {
     /// [`PlatformError::Unauthorized`] for a token that the service does not accept.
     pub async fn check(&self) -> Result<SetupReport, PlatformError> {
         match self.platform {
-            ChatPlatform::Telegram => self.check_telegram().await,
+            ChatPlatform::Telegram => self.telegram()?.check().await,
             ChatPlatform::Slack => self.check_slack().await,
             ChatPlatform::Discord => self.check_discord().await,
             ChatPlatform::Feishu => {
@@ -42,30 +43,16 @@ impl SetupLogin {
 
     /// Telegram delivers to the gateway from now on.
     pub async fn remove_webhook(&self) -> Result<(), PlatformError> {
-        self.telegram("deleteWebhook").await.map(drop)
+        self.telegram()?.remove_webhook().await
     }
 
-    async fn telegram(&self, method: &str) -> Result<Value, PlatformError> {
-        let request = HttpRequest::post(format!("bot{}/{method}", self.token), json!({}));
-        let mut answer = self.ask(None, request).await?.json();
-        Ok(answer["result"].take())
-    }
-
-    async fn check_telegram(&self) -> Result<SetupReport, PlatformError> {
-        let me = self.telegram("getMe").await?;
-        let webhook = self.telegram("getWebhookInfo").await?;
-        let webhook = webhook["url"].as_str().filter(|url| !url.is_empty());
-        let reads_all = me["can_read_all_group_messages"] == true;
-        Ok(SetupReport {
-            bot: text(&me["username"]),
-            texts: (!reads_all).then(|| w::LACKS_PRIVACY.into()).into_iter().collect(),
-            webhook: webhook.map(str::to_owned),
-        })
+    fn telegram(&self) -> Result<Telegram, PlatformError> {
+        Telegram::new(&self.api_url, &self.token, None).map_err(refused)
     }
 
     async fn check_slack(&self) -> Result<SetupReport, PlatformError> {
         let call = |method: &str| HttpRequest::post(method, json!({}));
-        let me = self.ask(Some(&format!("Bearer {}", self.token)), call("auth.test")).await?;
+        let me = self.ask(&format!("Bearer {}", self.token), call("auth.test")).await?;
         let granted = me.header("x-oauth-scopes").unwrap_or_default().to_owned();
         let me = me.json();
         if me["ok"] != true {
@@ -75,7 +62,7 @@ impl SetupLogin {
         let mut texts: Vec<LocalizedText> =
             missing(&BOT_SCOPES, |scope| granted.contains(&scope)).into_iter().collect();
         let app = format!("Bearer {}", self.app_token.as_deref().unwrap_or_default());
-        let opened = self.ask(Some(&app), call("apps.connections.open")).await?.json();
+        let opened = self.ask(&app, call("apps.connections.open")).await?.json();
         if opened["ok"] != true {
             texts.push(w::LACKS_CONNECTION.with("why", text(&opened["error"])));
         }
@@ -87,7 +74,7 @@ impl SetupLogin {
         let read = async |path: &str| {
             let mut request = HttpRequest::get(path);
             request.headers.push(("user-agent", USER_AGENT.to_owned()));
-            self.ask(Some(&token), request).await.map(|response| response.json())
+            self.ask(&token, request).await.map(|response| response.json())
         };
         let me = read("users/@me").await?;
         let app = read("applications/@me").await?;
@@ -104,20 +91,21 @@ impl SetupLogin {
 
     async fn ask(
         &self,
-        authorization: Option<&str>,
+        authorization: &str,
         request: HttpRequest,
     ) -> Result<HttpResponse, PlatformError> {
-        let refused =
-            |error: avocet_model::net::HttpError| PlatformError::Network(error.to_string());
-        let http = HttpClient::new(&self.api_url, authorization).map_err(refused)?;
+        let http = HttpClient::new(&self.api_url, Some(authorization)).map_err(refused)?;
         let response = http.send(request).await.map_err(refused)?;
         match response.status {
-            // Telegram knows no address with a wrong token.
-            401 | 404 => Err(PlatformError::Unauthorized),
+            401 => Err(PlatformError::Unauthorized),
             200..300 => Ok(response),
             status => Err(PlatformError::Network(format!("status {status}"))),
         }
     }
+}
+
+fn refused(error: HttpError) -> PlatformError {
+    PlatformError::Network(error.to_string())
 }
 
 fn text(value: &Value) -> String {

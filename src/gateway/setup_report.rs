@@ -12,6 +12,13 @@ pub struct SetupReport {
     pub webhook: Option<String>,
 }
 
+impl SetupReport {
+    /// Of a bot that lacks nothing, as far as is known.
+    pub fn of(bot: String) -> SetupReport {
+        SetupReport { bot, ..SetupReport::default() }
+    }
+}
+
 /// Those of the permissions that were not granted.
 pub fn missing(wanted: &[&str], is_granted: impl Fn(&str) -> bool) -> Option<LocalizedText> {
     let missing: Vec<&str> = wanted.iter().copied().filter(|scope| !is_granted(scope)).collect();

@@ -19,6 +19,8 @@ use super::platform::{
     PlatformResult, PostContent, RemoteFile, TextUnit, UserId,
 };
 use super::recent::Recent;
+use super::setup_report::SetupReport;
+use avocet_core::i18n::{chat, gateway};
 use avocet_core::protocol::ChatPlatform;
 use avocet_model::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 
@@ -56,6 +58,7 @@ const LIMITS: PlatformLimits = PlatformLimits {
         marks_commands: false,
         umbrella_takes_messages: false,
         greeting: Some("start"),
+        hearing_note: None,
     },
 };
 
@@ -86,6 +89,8 @@ struct PollState {
     /// The bot's own name and id, once they are known.
     username: String,
     id: i64,
+    /// It hears only what is meant for it in groups.
+    is_private: bool,
 }
 
 impl Telegram {
@@ -112,14 +117,31 @@ impl Telegram {
         self.send_request(HttpRequest::post(self.path(method), body)).await
     }
 
+    /// Asks the service what the bot still lacks.
+    ///
+    /// # Errors
+    /// [`PlatformError::Unauthorized`] for a token that the service does not accept.
+    pub async fn check(&self) -> Result<SetupReport, PlatformError> {
+        let me = self.call("getMe", json!({})).await?;
+        let webhook = self.call("getWebhookInfo", json!({})).await.unwrap_or_default();
+        let webhook = webhook["url"].as_str().filter(|url| !url.is_empty());
+        let bot = me["username"].as_str().unwrap_or_default().to_owned();
+
+        let mut state = self.state();
+        state.id = me["id"].as_i64().unwrap_or_default();
+        state.username.clone_from(&bot);
+        state.is_private = me["can_read_all_group_messages"] != true;
+        let lacks = state.is_private.then(|| gateway::LACKS_PRIVACY.into());
+        let texts = lacks.into_iter().collect();
+        Ok(SetupReport { bot, texts, webhook: webhook.map(str::to_owned) })
+    }
+
     /// What an earlier program left takes every message away.
-    async fn remove_webhook(&self) {
-        let hook = self.call("getWebhookInfo", json!({})).await.unwrap_or_default();
-        let url = hook.get("url").and_then(Value::as_str).unwrap_or_default();
-        if !url.is_empty() {
-            tracing::warn!("the webhook of the bot is removed");
-            let _ = self.call("deleteWebhook", json!({})).await;
-        }
+    ///
+    /// # Errors
+    /// What the service says.
+    pub async fn remove_webhook(&self) -> Result<(), PlatformError> {
+        self.call("deleteWebhook", json!({})).await.map(drop)
     }
 
     /// In a group, an answer shows what it answers.
@@ -165,6 +187,10 @@ impl Telegram {
         let is = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         let code = reply.get("error_code").and_then(Value::as_u64);
         match code.unwrap_or_else(|| u64::from(response.status)) {
+            // An update tells the new place of the group.
+            400 if reply.pointer("/parameters/migrate_to_chat_id").is_some() => {
+                PlatformError::Network(said)
+            }
             429 => {
                 let after = reply.pointer("/parameters/retry_after").and_then(Value::as_f64);
                 let after = after.and_then(|after| Duration::try_from_secs_f64(after).ok());
@@ -312,18 +338,18 @@ impl Platform for Telegram {
     }
 
     fn limits(&self) -> PlatformLimits {
-        LIMITS
+        let hearing_note = self.state().is_private.then_some(chat::TYPE_TO_BOT);
+        PlatformLimits { customs: PlatformCustoms { hearing_note, ..LIMITS.customs }, ..LIMITS }
     }
 
-    fn connect(&self) -> PlatformResult<'_, String> {
+    fn connect(&self) -> PlatformResult<'_, SetupReport> {
         Box::pin(async {
-            let me = self.call("getMe", json!({})).await?;
-            let name = me.get("username").and_then(Value::as_str).unwrap_or_default().to_owned();
-            self.remove_webhook().await;
-            let mut state = self.state();
-            state.id = me.get("id").and_then(Value::as_i64).unwrap_or_default();
-            state.username.clone_from(&name);
-            Ok(name)
+            let mut report = self.check().await?;
+            if let Some(url) = report.webhook.take() {
+                self.remove_webhook().await?;
+                report.texts.push(chat::WEBHOOK_REMOVED.with("url", url));
+            }
+            Ok(report)
         })
     }
 

@@ -485,10 +485,17 @@ impl Timeline {
             .is_some_and(|(begin, message)| message.0.starts_with(begin));
         let is_reply = matches!(post.body, PostBody::Markdown(_)) && !is_rationed;
         if is_reply {
+            self.show_anew(key);
+        }
+        is_reply
+    }
+
+    /// Its message is not there any more: another one shows it.
+    pub fn show_anew(&mut self, key: PostKey) {
+        if let Some(post) = self.find(key) {
             (post.message, post.shown, post.resent) = (None, None, 1);
             post.new.nonce = post.new.nonce.wrapping_add(1 << 32);
         }
-        is_reply
     }
 
     fn retry_later(&mut self, call: &ServiceCall, why: String, now: Instant) -> PostResult {

@@ -172,6 +172,24 @@ fn summarize_focus_on_risks_is_one_user_message() {
     }
 }
 
+#[test]
+fn an_own_command_of_a_program_runs_that_and_asks_no_model() {
+    let (bench, server) = (TestDir::new(), server());
+    bench.write("avocet/commands/say.toml", "exec = [\"echo\", \"it said {{args}}\"]\n");
+    bench.write("avocet/commands/make.toml", "exec = [\"touch\", \"{{args}}\"]\n");
+    let url = server.base_url();
+    let run = |args: &[&str]| bench.run(&[args, &["--base-url", &url, "--model", "m"]].concat());
+    for args in [&["command", "run", "say", "hello; there"][..], &["-p", "/say hello; there"]] {
+        let output = run(args);
+        exits(&output, 0);
+        assert!(out(&output).contains("it said hello; there\n"), "{}", out(&output));
+    }
+    let output = run(&["command", "run", "make", "a file"]);
+    exits(&output, 3);
+    assert!(err(&output).contains("touch 'a file'"), "{}", err(&output));
+    assert!(!bench.work().join("a file").exists() && server.requests().is_empty());
+}
+
 // Where r9s does otherwise.
 
 #[test]

@@ -120,6 +120,27 @@ fn commands_of_the_menu_are_answered_in_their_place_during_a_run() {
 }
 
 #[test]
+fn a_question_of_a_channel_says_how_typed_words_reach_a_bot_that_may_not_read_all() {
+    let commands = json!([{ "tool": "ask", "input": { "question": "Which colour?" } }]);
+    let ask = json!({ "type": "cmd", "message": "I ask.", "data": { "commands": commands } });
+    let mut gateway = Gateway::<DiscordServer>::start(vec![Reply::text(&ask.to_string(), 1)]);
+    gateway.service.mention("800", ANN, "paint it");
+    let question = gateway.said("Which colour?");
+    assert!(question.text.contains("only as a reply to this message"), "{}", question.text);
+    let (_, told) = gateway.stop();
+    assert!(told.contains("Discord: Message Content Intent is off"), "{told}");
+}
+
+#[test]
+fn a_command_is_answered_in_the_language_of_the_users_client() {
+    let server = DiscordServer::start();
+    server.with(|world| world.locale = "zh-CN".into());
+    let gateway = Gateway::beside(server, Vec::new());
+    gateway.service.command(&format!("7{ANN}"), ANN, "whoami", json!([]));
+    gateway.said("你在这里的编号");
+}
+
+#[test]
 fn a_menu_that_the_service_did_not_take_is_sent_again() {
     let server = DiscordServer::start();
     server.plan("PUT /applications", Fault::Status(503));

@@ -447,6 +447,8 @@ fn what_only_an_admin_decides_is_asked_in_the_private_chat_of_one<S: ChatService
     assert_eq!(gateway.said("It is read.").place, own.place);
     let is_closed = |shown: &Shown| is_referred(shown) && shown.buttons.is_empty();
     gateway.wait_for("the end of that question", is_closed);
+    assert_eq!(gateway.times_said("in another chat"), 1, "what was answered is not asked again");
+    assert_eq!(gateway.times_said("An admin was asked"), 1);
 }
 
 fn a_question_that_no_one_answers_is_mentioned_again_and_rejected_in_the_end<S: ChatService>() {

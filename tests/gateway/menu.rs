@@ -53,11 +53,21 @@ fn a_menu_is_printed_with_what_it_leaves_out_and_why() {
 }
 
 #[test]
+fn slack_gets_one_command_for_all_of_them_if_the_settings_say_so() {
+    let bench = TestDir::new();
+    bench.settings("[gateway.slack]\ncommands = \"avocet\"\n");
+    let slack = menu(&bench, "slack");
+    let commands = slack["menu"]["features"]["slash_commands"].as_array().unwrap();
+    let names: Vec<&Value> = commands.iter().map(|one| &one["command"]).collect();
+    assert_eq!(names, ["/avocet"]);
+}
+
+#[test]
 fn one_file_puts_a_command_into_every_menu_and_its_gate_keeps_it_out() {
     let bench = TestDir::new();
     let folder = bench.path("avocet/commands");
     fs::create_dir_all(&folder).unwrap();
-    let weather = "prompt = \"Weather in {{args}}\"\ndescription = \"Show the weather\"\naliases = [\"wth\"]\nargument_hint = \"[city]\"\n[arguments]\ncity = \"The city\"\n";
+    let weather = "prompt = \"Weather in {{args}}\"\ndescription = \"Show the weather\"\naliases = [\"wth\"]\nargument_hint = \"<city>\"\n[arguments]\ncity = \"The city\"\n";
     fs::write(folder.join("weather.toml"), weather).unwrap();
     fs::write(folder.join("secret.toml"), "prompt = \"x\"\nreach = \"terminal\"\n").unwrap();
     let telegram = menu(&bench, "telegram");

@@ -21,7 +21,9 @@ fn setup(dir: &TestDir, name: &str, service: &impl Service, answers: &[&str]) ->
     let typed: String = answers.iter().map(|line| format!("{line}\n")).collect();
     process.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
     let output = process.wait_with_output().unwrap();
-    (String::from_utf8_lossy(&output.stderr).into_owned(), output)
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!text.contains("gateway token"), "the token is asked for here: {text}");
+    (text, output)
 }
 
 fn saved(dir: &TestDir, file: &str) -> String {

@@ -123,6 +123,15 @@ fn what_follows_in_a_thread_of_the_bot_needs_no_mention() {
 }
 
 #[test]
+fn a_user_is_answered_in_the_language_of_their_profile() {
+    let server = SlackServer::start();
+    server.with(|workspace| workspace.locale = "zh-CN".into());
+    let gateway = Gateway::beside(server, Vec::new());
+    gateway.service.command(&format!("D{ANN}"), ANN, "/avocet", "whoami");
+    gateway.said("你在这里的编号");
+}
+
+#[test]
 fn commands_work_during_a_run_by_slash_and_by_exclamation_mark() {
     let gateway = Gateway::<SlackServer>::start(vec![
         Reply::chat("slow").hang_after(2),

@@ -534,6 +534,10 @@ fn a_chat_works_in_the_folder_that_an_admin_sets() {
     // Who can change its files there would admit himself.
     gateway.service.write(ADMIN, &format!("/sethome {}", gateway.dir.path("avocet").display()));
     gateway.service.wait_for(ADMIN, "Avocet's own files");
+    for wide in [gateway.dir.path("home").display().to_string(), "/".to_owned()] {
+        gateway.service.write(ADMIN, &format!("/sethome {wide}"));
+        gateway.service.wait_for(ADMIN, &format!("{wide} is no folder for a chat"));
+    }
 }
 
 #[test]

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::fakes::service::Fault;
 use crate::fakes::telegram::TelegramServer;
 use crate::journeys::{Gateway, walk};
-use crate::process::GatewayProcess;
+use crate::process::{GatewayProcess, touch};
 use crate::support::bench::TestDir;
 use crate::support::server::Reply;
 
@@ -62,9 +62,35 @@ fn a_sticker_is_answered_with_what_can_be_read_and_a_voice_message_is_a_file() {
     telegram.wait_for(ANN, "Kept.");
     let voice = json!({ "file_id": "file-0", "duration": 2, "file_size": -6 });
     telegram.send(ANN, json!({ "voice": voice, "caption": "what do I say?" }));
+    telegram.wait_for(ANN, "I cannot hear `voice.ogg`");
     telegram.wait_for(ANN, "Heard.");
     let asked = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(asked.contains("voice.ogg") && asked.contains("what do I say?"), "{asked}");
+}
+
+#[test]
+fn a_refused_poll_is_told_in_the_terminal_and_the_next_one_connects_again() {
+    let (telegram, mut gateway) = start(vec![Reply::chat("One.")], &["7"]);
+    // Another program polls with the same token.
+    telegram.plan("getUpdates", Fault::Status(409));
+    telegram.write(ANN, "one");
+    telegram.wait_for(ANN, "One.");
+    telegram.wait_for_faults();
+    let (code, text) = gateway.stop();
+    assert_eq!(code, Some(0), "{text}");
+    let (_, after) = text.split_once("Telegram is not connected: the service refuses").unwrap();
+    assert!(after.contains("Telegram: connected as avocet_bot"), "{text}");
+}
+
+#[test]
+fn a_chat_whose_question_is_open_when_the_program_ends_is_told_why_it_stops() {
+    let (telegram, mut gateway) = start(vec![touch()], &["7"]);
+    telegram.write(ANN, "make a file");
+    telegram.wait_for_question(ANN);
+    assert_eq!(gateway.stop().0, Some(0));
+    let texts = telegram.texts(ANN).concat();
+    assert!(texts.contains("Stopped, as the program ends."), "{texts}");
+    assert!(!gateway.has_file("made.txt"));
 }
 
 #[test]
@@ -122,19 +148,12 @@ fn a_conversation_that_was_never_saved_begins_afresh_without_a_warning() {
     let (telegram, mut gateway) = start(vec![Reply::chat("Here.")], &["7"]);
     telegram.wait_for_calls("getUpdates", 1);
     gateway.kill();
-    let ledger = ledger_file(&gateway.dir.path("avocet"));
-    let sender = json!({ "id": "7", "name": "Ann", "language": null, "is_bot": false });
-    let incoming = json!({ "id": "900", "at": { "chat": "7" }, "message": "1", "sender": sender,
-        "is_group": false, "is_addressed": true, "kind": { "kind": "text", "text": "are you there?" } });
     let records = [
-        json!({ "record": "received", "incoming": incoming }),
+        received("900", "are you there?"),
         json!({ "record": "chat", "at": { "chat": "7" }, "session": "zzzz-never-saved", "folder": null }),
         json!({ "record": "begun", "delivery": "900", "text": "are you there?" }),
     ];
-    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
-    let mut text = fs::read_to_string(&ledger).unwrap();
-    text.push_str(&lines);
-    fs::write(&ledger, text).unwrap();
+    append(&gateway, &records);
     gateway.run();
     // Whether it was acted on is not known, so the user decides.
     telegram.wait_for(ANN, "was restarted while");
@@ -142,6 +161,46 @@ fn a_conversation_that_was_never_saved_begins_afresh_without_a_warning() {
     telegram.wait_for(ANN, "Here.");
     assert_eq!(telegram.texts(ANN).len(), 2, "{:?}", telegram.texts(ANN));
     assert_eq!(gateway.model.requests().len(), 1);
+}
+
+#[test]
+fn a_message_that_a_kill_kept_from_the_session_is_answered_before_what_came_after_it() {
+    let replies = ["Zero.", "One.", "Two."].map(Reply::chat).to_vec();
+    let (telegram, mut gateway) = start(replies, &["7"]);
+    telegram.write(ANN, "zero");
+    telegram.wait_for(ANN, "Zero.");
+    gateway.wait_for_turn_end("telegram", "zero");
+    gateway.kill();
+    let records = [
+        received("900", "the heron"),
+        json!({ "record": "begun", "delivery": "900", "submit": 1, "text": "the heron" }),
+        received("901", "the osprey"),
+    ];
+    append(&gateway, &records);
+    gateway.run();
+    telegram.wait_for(ANN, "Two.");
+    let requests: Vec<String> =
+        gateway.model.requests().iter().map(|request| request.json().to_string()).collect();
+    assert!(requests[1].contains("the heron"), "{}", requests[1]);
+    assert!(!requests[1].contains("the osprey"), "{}", requests[1]);
+    assert_eq!(requests.len(), 3);
+}
+
+fn received(id: &str, text: &str) -> Value {
+    let sender = json!({ "id": "7", "name": "Ann", "language": null, "is_bot": false });
+    let kind = json!({ "kind": "text", "text": text });
+    let incoming = json!({ "id": id, "at": { "chat": "7" }, "message": "1", "sender": sender,
+        "is_group": false, "is_addressed": true, "kind": kind });
+    json!({ "record": "received", "incoming": incoming })
+}
+
+/// The gateway wrote these before it ended.
+fn append(gateway: &GatewayProcess, records: &[Value]) {
+    let ledger = ledger_file(&gateway.dir.path("avocet"));
+    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
+    let mut text = fs::read_to_string(&ledger).unwrap();
+    text.push_str(&lines);
+    fs::write(&ledger, text).unwrap();
 }
 
 fn ledger_file(folder: &std::path::Path) -> PathBuf {

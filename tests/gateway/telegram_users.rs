@@ -5,8 +5,11 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
+use rustix::fs::FileType;
+use serde_json::json;
+
 use crate::fakes::service::Fault;
-use crate::fakes::telegram::{BOT_NAME, TOKEN, TelegramServer};
+use crate::fakes::telegram::{BOT_NAME, ChatMessage, TOKEN, TelegramServer};
 use crate::journeys::Gateway;
 use crate::process::{GatewayProcess, data, touch};
 use crate::support::bench::TestDir;
@@ -17,6 +20,8 @@ const BOB: i64 = 8;
 const ADMIN: i64 = 1;
 const STRANGER: i64 = 666;
 const GROUP: i64 = -5;
+/// The same group with more members.
+const MOVED: i64 = -1_005;
 
 fn start(replies: Vec<Reply>, settings: &str) -> (TelegramServer, GatewayProcess) {
     let settings = format!("admins = [\"{ADMIN}\"]\n{settings}");
@@ -252,6 +257,64 @@ fn credentials_are_read_for_admins_only_and_reach_no_chat() {
 }
 
 #[test]
+fn the_model_sends_only_files_and_none_whose_name_hides_something() {
+    let paths = ["pipe", "sub", "big.bin", "lnk", "../out.txt", "a\u{202e}b.txt", "c\nd.txt"];
+    let send = |path: &&str| {
+        let commands = json!([{ "tool": "file.send", "input": { "path": path } }]);
+        let data = json!({ "commands": commands });
+        Reply::text(&json!({ "type": "cmd", "message": "Here.", "data": data }).to_string(), 1)
+    };
+    let replies = paths.iter().map(send).chain([Reply::chat("That was it.")]).collect();
+    let (telegram, gateway) = start(replies, "");
+    let work = gateway.dir.work();
+    let mode = rustix::fs::Mode::RUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, work.join("pipe"), FileType::Fifo, mode, 0).unwrap();
+    fs::create_dir(work.join("sub")).unwrap();
+    fs::File::create(work.join("big.bin")).unwrap().set_len(51 << 20).unwrap();
+    fs::write(gateway.dir.path("out.txt"), "outside").unwrap();
+    std::os::unix::fs::symlink(gateway.dir.path("out.txt"), work.join("lnk")).unwrap();
+    for name in &paths[5..] {
+        fs::write(work.join(name), "inside").unwrap();
+    }
+    telegram.write(ANN, "send all of it");
+    for number in 1..=paths.len() {
+        let buttons = telegram.wait("the next question", |state| {
+            let asked = |sent: &&ChatMessage| sent.text.contains("It would run: file.send");
+            let of = state.sent.iter().filter(|sent| sent.chat == ANN).filter(asked);
+            let last = of.clone().last().filter(|_| of.count() == number)?;
+            (!last.buttons.is_empty()).then(|| last.buttons.clone())
+        });
+        let may_agree = buttons.iter().any(|(_, data)| data.ends_with(".once"));
+        assert_eq!(may_agree, ![4, 5].contains(&number), "what leads out is for admins: {number}");
+        telegram.press(ANN, ANN, &data(&buttons, if may_agree { "once" } else { "no" }));
+    }
+    telegram.wait_for(ANN, "That was it.");
+    let names: Vec<String> = telegram.with(|state| {
+        state.sent.iter().filter_map(|sent| sent.file.clone()).map(|(name, _)| name).collect()
+    });
+    assert_eq!(names, ["a_u{202e}b.txt", "c_x0ad.txt"]);
+}
+
+#[test]
+fn the_closing_of_an_admins_question_is_tried_again_until_the_service_takes_it() {
+    let replies = vec![Reply::cmd("I look.", "cat", &[".env"]), Reply::chat("It is read.")];
+    let (telegram, gateway) = start(replies, "");
+    fs::write(gateway.dir.work().join(".env"), "COLOUR=red\n").unwrap();
+    telegram.write(ANN, "look");
+    let asked = telegram.wait_for_question(ADMIN);
+    // Whichever edit meets them: the one of the chat itself is tried again as well.
+    for fault in [Fault::Broken, Fault::Limited(0), Fault::Broken] {
+        telegram.plan("editMessageText", fault);
+    }
+    telegram.press(ADMIN, ADMIN, &data(&asked.buttons, "once"));
+    telegram.wait_for(ANN, "It is read.");
+    telegram.wait("the end of the admin's question", |state| {
+        let is_closed = |sent: &&ChatMessage| sent.id == asked.id && sent.buttons.is_empty();
+        state.sent.iter().find(is_closed).map(drop)
+    });
+}
+
+#[test]
 fn who_may_talk_is_read_again_when_the_settings_change() {
     let (telegram, gateway) = start(vec![Reply::chat("Hello."), Reply::chat("Again.")], "");
     telegram.write(ANN, "hi");
@@ -275,9 +338,9 @@ fn a_group_that_gets_another_id_keeps_its_conversation_and_sees_what_is_answered
     telegram.write_in_group(GROUP, ANN, "@avocet_bot my colour is red");
     telegram.wait_for(GROUP, "Noted.");
     gateway.wait_for_turn_end("telegram", "my colour");
-    telegram.move_group(GROUP, -1_005);
-    telegram.write_in_group(-1_005, ANN, "@avocet_bot which colour is it?");
-    telegram.wait_for(-1_005, "Red.");
+    telegram.move_group(GROUP, MOVED);
+    telegram.write_in_group(MOVED, ANN, "@avocet_bot which colour is it?");
+    telegram.wait_for(MOVED, "Red.");
     let asked = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(asked.contains("my colour is red"), "{asked}");
     let sent = telegram.calls("sendMessage");
@@ -288,8 +351,55 @@ fn a_group_that_gets_another_id_keeps_its_conversation_and_sees_what_is_answered
 }
 
 #[test]
+fn a_group_that_moves_during_a_turn_gets_the_rest_and_what_waits_at_its_new_place() {
+    let (telegram, gateway) = start(vec![Reply::chat("Slow.").held(), Reply::chat("Next.")], "");
+    telegram.write_in_group(GROUP, ANN, "@avocet_bot one");
+    gateway.model.wait_for_requests(1);
+    telegram.write_in_group(GROUP, ANN, "@avocet_bot two");
+    telegram.wait_for(GROUP, "Queued: 1");
+    telegram.move_group(GROUP, MOVED);
+    telegram.write_in_group(MOVED, ANN, "/whoami");
+    telegram.wait_for(MOVED, "Your id here is 7");
+    gateway.model.release();
+    telegram.wait_for(MOVED, "Slow.");
+    telegram.wait_for(MOVED, "Next.");
+    assert!(!telegram.texts(GROUP).concat().contains("Stopped"), "{:?}", telegram.texts(GROUP));
+    assert_eq!(gateway.model.requests().len(), 2);
+}
+
+#[test]
+fn what_waited_in_a_group_that_moved_while_nothing_ran_is_answered_at_its_new_place() {
+    let replies = vec![Reply::chat("Slow.").held(), Reply::chat("Two."), Reply::chat("Three.")];
+    let (telegram, mut gateway) = start(replies, "");
+    telegram.write_in_group(GROUP, ANN, "@avocet_bot one");
+    gateway.model.wait_for_requests(1);
+    telegram.write_in_group(GROUP, ANN, "@avocet_bot two");
+    telegram.wait_for(GROUP, "Queued: 1");
+    gateway.kill();
+    telegram.move_group(GROUP, MOVED);
+    telegram.write_in_group(MOVED, ANN, "@avocet_bot three");
+    gateway.run();
+    for part in ["was restarted while", "Two.", "Three."] {
+        telegram.wait_for(MOVED, part);
+    }
+    assert_eq!(gateway.model.requests().len(), 3);
+}
+
+#[test]
+fn a_question_of_a_group_that_moves_is_asked_again_at_its_new_place() {
+    let (telegram, gateway) = start(vec![touch(), Reply::chat("Done.")], "");
+    telegram.write_in_group(GROUP, ANN, "@avocet_bot make a file");
+    telegram.wait_for_question(GROUP);
+    telegram.move_group(GROUP, MOVED);
+    let question = telegram.wait_for_question(MOVED);
+    telegram.press(ANN, MOVED, &data(&question.buttons, "once"));
+    telegram.wait_for(MOVED, "Done.");
+    assert!(gateway.has_file("made.txt"));
+}
+
+#[test]
 fn a_user_is_answered_in_the_language_of_their_client() {
-    let whoami = serde_json::json!({ "text": "/whoami",
+    let whoami = json!({ "text": "/whoami",
         "from": { "id": ANN, "first_name": "Ann", "language_code": "zh-hans" } });
     let (telegram, _gateway) = start(Vec::new(), "");
     telegram.send(ANN, whoami);
@@ -297,12 +407,18 @@ fn a_user_is_answered_in_the_language_of_their_client() {
 }
 
 #[test]
-fn a_changed_message_is_not_read_and_a_webhook_of_before_is_removed() {
-    let (telegram, gateway) = start(vec![Reply::chat("Hello.")], "");
+fn a_changed_message_is_not_read_and_a_webhook_of_before_is_removed_and_told() {
+    let (telegram, mut gateway) = start(vec![Reply::chat("Hello.")], "");
     telegram.wait_for_calls("deleteWebhook", 1);
     telegram.write(ANN, "helo");
     telegram.wait_for(ANN, "Hello.");
     telegram.edit(ANN, "hello");
     telegram.wait_for(ANN, "send it as a new one");
     assert_eq!(gateway.model.requests().len(), 1);
+    let (_, told) = gateway.stop();
+    assert!(
+        told.contains("Telegram: A webhook was set") && told.contains("hook.example"),
+        "{told}"
+    );
+    assert!(told.contains("Telegram: Privacy mode is on"), "{told}");
 }

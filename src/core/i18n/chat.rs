@@ -5,6 +5,7 @@ words! { "chat":
     TYPE_WORD: "This is of high risk. To run it, an admin types: {word}", "风险很高。如要运行，请由管理员输入：{word}";
     TYPE_FORM: "Answer with a line for each, in this order.", "请按此顺序逐行回答。";
     TYPE_ANSWER: "Press a button, or type an answer.", "请按按钮，或输入回答。";
+    TYPE_TO_BOT: "In this group, what you type reaches me only as a reply to this message or with a mention of me.", "在本群组中，只有回复此消息或提及我的内容才会送达。";
     QUESTION_ATTACHED: "The whole question is in the file above: read it before you decide.", "完整内容在上方的文件中：请先阅读再决定。";
     QUESTION_ABOVE: "The file could not be sent. The whole question is in the messages above: read them before you decide.", "文件无法发送。完整内容在上方的消息中：请先阅读再决定。";
     QUESTION_UNREAD: "The whole question could not be shown here, so it cannot be approved here. Reject it, or open the conversation in a terminal.", "完整内容无法在此显示，因此不能在此批准。请拒绝，或在终端中打开该对话。";
@@ -50,6 +51,7 @@ words! { "chat":
     FILE_TOO_LARGE: "`{name}` is larger than {most}, so it was not read.", "`{name}` 大于 {most}，没有读取。";
     FILE_LOST: "`{name}` could not be fetched: {why}", "无法获取 `{name}`：{why}";
     CAN_READ: "I can read text, images and files.", "我可以阅读文字、图片和文件。";
+    NOT_HEARD: "I cannot hear `{name}`: the model gets it as a file.", "我听不到 `{name}` 的内容：模型收到的只是文件。";
     SENT_FILES: "The user sent files: {files}", "用户发送了文件：{files}";
     ANSWER_ATTACHED: "The whole answer is in the file.", "完整回答在文件中。";
     WAITS_FOR_ANSWER: "The question above waits for your answer: press a button. Queued: {n} waiting.", "上方的问题还在等待回答：请按按钮。已排队：等待 {n} 条。";
@@ -76,6 +78,8 @@ words! { "chat":
     RUNS_ALREADY: "{name} is running already in another process.", "{name} 已在另一个进程中运行。";
     SERVICE_ENDED: "{name} ended: {why}", "{name} 已结束：{why}";
     CONNECTED: "{name}: connected as {bot}", "{name}：已连接，机器人为 {bot}";
+    CONNECTED_BUT: "{name}: {text}", "{name}：{text}";
+    WEBHOOK_REMOVED: "A webhook was set, so that no message came here; it was removed: {url}", "此前设置了 webhook，消息无法到达这里；已将其移除：{url}";
     NOBODY: "{name}: no user may talk to the bot yet.", "{name}：目前没有人可以与机器人对话。";
     NOBODY_HINT: "`avocet gateway pair` makes a code for one user.", "`avocet gateway pair` 可为一位用户生成配对码。";
     STATUS_CONNECTED: "connected as {bot}", "已连接，机器人为 {bot}";

@@ -2,8 +2,11 @@
 //! that only an admin decides, in a chat where none is, is shown to one in a private chat, whose
 //! buttons answer it here.
 
+use std::future::ready;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use futures_util::FutureExt as _;
 
 use super::super::platform::{NewMessage, Outgoing, PlatformError, PostContent};
 use super::super::question_watch::{QuestionWatch, Referred};
@@ -25,8 +28,10 @@ impl Chat {
             let left = half.filter(|_| open.is_some());
             let due = left.map(|half| now + half);
             self.question = QuestionWatch { open, due, left, ..QuestionWatch::default() };
-            self.claim_presses().await;
-            self.refer_question();
+            if open.is_some() {
+                self.claim_presses().await;
+                self.refer_question();
+            }
         }
         if self.question.due.is_none_or(|due| due > now) {
             return;
@@ -82,11 +87,17 @@ impl Chat {
 
     /// Its buttons answer nothing any more.
     fn close_referral(&mut self) {
-        let Some((at, message)) = self.question.shown.take() else { return };
+        let shown = match (self.question.shown.take(), self.question.asking.take()) {
+            (Some(shown), _) => ready(Ok(shown)).boxed(),
+            // What is on its way arrives first.
+            (None, Some(asking)) => asking,
+            (None, None) => return,
+        };
         let platform = Arc::clone(&self.parts.platform);
         let lang = self.conversation.view.posts.lang();
         let text = w::CLOSED.with("summary", self.question.text.as_str()).text(lang);
         tokio::spawn(async move {
+            let Ok((at, message)) = shown.await else { return };
             for tries in 0..CLOSING_TRIES {
                 let pause = match platform.edit(&at, &message, &Outgoing::plain(&*text)).await {
                     Err(PlatformError::RateLimited { after }) => after.min(MAX_PAUSE),

@@ -111,7 +111,12 @@ impl ChatConversation {
     }
 
     pub fn is_idle(&self) -> bool {
-        !self.is_busy() && self.recovery.is_over() && self.inbox.is_settled()
+        !self.is_busy() && !self.is_recovering() && self.inbox.is_settled()
+    }
+
+    /// What the session has of interrupted messages is not known yet.
+    pub fn is_recovering(&self) -> bool {
+        !self.recovery.begun.is_empty()
     }
 
     /// A turn runs, or something will begin one.

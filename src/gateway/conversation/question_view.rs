@@ -169,6 +169,10 @@ impl QuestionView {
         }
     }
 
+    pub fn show_again(&self, posts: &mut ChatPosts) {
+        posts.timeline.show_anew(self.post);
+    }
+
     /// It takes no more answers: its post says what came of it.
     pub fn close(&self, posts: &mut ChatPosts) {
         let summary = self.question.closed(posts.lang(), &posts.limits());

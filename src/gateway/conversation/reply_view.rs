@@ -291,11 +291,20 @@ impl ReplyView {
             return Some(ChatEffect::decide(ask.id, Decision::Choose { index: *index }));
         }
         self.progress.close(&mut self.posts.timeline);
-        let question = ChatQuestion::new(ask, nonce(), self.asker.clone());
+        let mut question = ChatQuestion::new(ask, nonce(), self.asker.clone());
+        let customs = self.posts.limits().customs;
+        question.hearing_note = customs.hearing_note.filter(|_| self.posts.timeline.is_group);
         let mut open = QuestionView::open(question, self.has_admin, &mut self.posts);
         open.is_outside_turn = self.is_idle();
         self.state = ChatState::Asking(Box::new(open));
         None
+    }
+
+    /// The open question is not where the chat is now.
+    pub fn show_question_again(&mut self) {
+        if let ChatState::Asking(open) = &self.state {
+            open.show_again(&mut self.posts);
+        }
     }
 
     pub fn close_question(&mut self, ask: AskId) {

@@ -434,6 +434,17 @@ fn sentences_name_the_terminal_where_their_command_works_only_there() {
 }
 
 #[test]
+fn a_command_that_a_chat_does_not_have_is_not_called_one_of_the_terminal_twice() {
+    for name in ["trust", "theme"] {
+        let mut chat = conversation(&[]);
+        chat.on_command(&user("admin"), "d1".into(), sent(name, ""));
+        let said = texts_of(&mut chat);
+        assert!(said.contains("is not available here"), "{said}");
+        assert!(!said.contains("(in the terminal)"), "{said}");
+    }
+}
+
+#[test]
 fn a_waiting_command_lets_the_messages_before_it_begin_first() {
     let mut chat = conversation(&[]);
     begin(&mut chat, "x");

@@ -34,6 +34,8 @@ use super::platform::{
 };
 use super::recent::Recent;
 use super::setup::MESSAGE_CONTENT;
+use super::setup_report::SetupReport;
+use avocet_core::i18n::{LocalizedText, chat, gateway};
 use avocet_core::protocol::ChatPlatform;
 use avocet_model::net::{HttpBody, MultipartField, form};
 
@@ -74,7 +76,7 @@ pub struct Discord {
 }
 
 struct RunningDiscord {
-    name: String,
+    report: SetupReport,
     application: String,
     connection: ServiceConnection<DiscordReceived, DiscordOrder>,
 }
@@ -128,10 +130,11 @@ impl Discord {
             };
             link.run()
         });
-        let name = text(&me["username"]);
+        let mut report = SetupReport::of(text(&me["username"]));
+        report.texts.extend((!reads_all).then(|| LocalizedText::from(gateway::LACKS_INTENT)));
         let application = text(&application["id"]);
 
-        Ok(RunningDiscord { name, application, connection })
+        Ok(RunningDiscord { report, application, connection })
     }
 
     async fn receive_batch(&self) -> Result<Batch, PlatformError> {
@@ -309,6 +312,8 @@ impl Platform for Discord {
     }
 
     fn limits(&self) -> PlatformLimits {
+        let hears_all = self.running.get().is_none_or(|running| running.report.texts.is_empty());
+        let hearing_note = (!hears_all).then_some(chat::TYPE_TO_BOT);
         PlatformLimits {
             // Of 2000: a text grows when its marks are escaped.
             text: 1500,
@@ -324,12 +329,12 @@ impl Platform for Discord {
             download: 500 << 20,
             dialect: MarkupDialect::Discord,
             rationed: None,
-            customs: PlatformCustoms::default(),
+            customs: PlatformCustoms { hearing_note, ..PlatformCustoms::default() },
         }
     }
 
-    fn connect(&self) -> PlatformResult<'_, String> {
-        async move { Ok(self.running().await?.name.clone()) }.boxed()
+    fn connect(&self) -> PlatformResult<'_, SetupReport> {
+        async move { Ok(self.running().await?.report.clone()) }.boxed()
     }
 
     fn receive(&self) -> PlatformResult<'_, Batch> {

@@ -56,7 +56,7 @@ pub struct Feishu {
 }
 
 struct RunningFeishu {
-    name: String,
+    report: SetupReport,
     sources: FeishuSources,
     connection: ServiceConnection<FeishuReceived, FeishuOrder>,
 }
@@ -105,8 +105,8 @@ impl Feishu {
         let bot = me["open_id"].as_str().unwrap_or_default().to_owned();
         let connection = ServiceConnection::start(|end| FeishuLink::new(api, bot, end).run());
         let sources = FeishuSources::new(Arc::clone(&self.api));
-        let name = me["app_name"].as_str().unwrap_or_default().to_owned();
-        Ok(RunningFeishu { name, sources, connection })
+        let report = SetupReport::of(me["app_name"].as_str().unwrap_or_default().to_owned());
+        Ok(RunningFeishu { report, sources, connection })
     }
 
     async fn receive_batch(&self) -> Result<Batch, PlatformError> {
@@ -196,8 +196,8 @@ impl Platform for Feishu {
         }
     }
 
-    fn connect(&self) -> PlatformResult<'_, String> {
-        async move { Ok(self.running().await?.name.clone()) }.boxed()
+    fn connect(&self) -> PlatformResult<'_, SetupReport> {
+        async move { Ok(self.running().await?.report.clone()) }.boxed()
     }
 
     fn receive(&self) -> PlatformResult<'_, Batch> {

@@ -1,7 +1,6 @@
 //! Looks up what a delivery does not say: the name of its sender, and the message that it answers.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use serde_json::Value;
 
@@ -29,8 +28,9 @@ impl FeishuSources {
         }
         if let Some(parent) = parent
             && self.is_news(&incoming)
-            && let Some(found) = self.read(&format!("im/v1/messages/{parent}")).await
+            && let Some(found) = self.parent(&parent).await
         {
+            self.keep_thread(&incoming);
             let answered = &found["items"][0];
             // The model knows the bot's own messages.
             if answered["sender"]["sender_type"] == "app" {
@@ -48,13 +48,17 @@ impl FeishuSources {
 
     /// In a thread, every message answers the first one.
     fn is_news(&self, incoming: &Incoming) -> bool {
-        let Some(thread) = &incoming.at.thread else { return true };
-        let now = Instant::now();
-        let is_known = self.known.threads.get(&thread.0, now).is_some();
-        if !is_known && incoming.is_addressed {
-            self.known.threads.insert(&thread.0, (), now);
-        }
-        !is_known
+        incoming.at.thread.as_ref().is_none_or(|thread| !self.known.knows_thread(&thread.0))
+    }
+
+    fn keep_thread(&self, incoming: &Incoming) {
+        let thread = incoming.at.thread.as_ref().filter(|_| incoming.is_addressed);
+        thread.into_iter().for_each(|thread| self.known.keep_thread(&thread.0));
+    }
+
+    async fn parent(&self, id: &str) -> Option<Value> {
+        let path = format!("im/v1/messages/{id}");
+        self.known.ask_unless_unanswered(id, self.read(&path)).await
     }
 
     async fn quote(&self, message: &Value) -> Option<QuotedMessage> {

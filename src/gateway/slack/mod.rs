@@ -34,6 +34,7 @@ use super::platform::{
     PlatformResult, PostContent, RemoteFile, TextUnit, UserId,
 };
 use super::recent::Recent;
+use super::setup_report::SetupReport;
 use avocet_core::protocol::ChatPlatform;
 use avocet_model::net::{HttpBody, HttpRequest};
 
@@ -91,7 +92,7 @@ pub struct Slack {
 }
 
 struct RunningSlack {
-    name: String,
+    report: SetupReport,
     /// The bot as a user.
     bot: String,
     sources: SlackSources,
@@ -139,7 +140,7 @@ impl Slack {
         let connection = ServiceConnection::start(|end| {
             SlackLink::new(api, bot, is_command, patience, end, cursor).run()
         });
-        Ok(RunningSlack { name: text("user"), bot: own, sources, connection })
+        Ok(RunningSlack { report: SetupReport::of(text("user")), bot: own, sources, connection })
     }
 
     async fn receive_batch(&self) -> Result<Batch, PlatformError> {
@@ -397,12 +398,13 @@ impl Platform for Slack {
                 marks_commands: true,
                 umbrella_takes_messages: true,
                 greeting: None,
+                hearing_note: None,
             },
         }
     }
 
-    fn connect(&self) -> PlatformResult<'_, String> {
-        async move { Ok(self.running().await?.name.clone()) }.boxed()
+    fn connect(&self) -> PlatformResult<'_, SetupReport> {
+        async move { Ok(self.running().await?.report.clone()) }.boxed()
     }
 
     fn receive(&self) -> PlatformResult<'_, Batch> {

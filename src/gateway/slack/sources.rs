@@ -2,7 +2,6 @@
 //! began with.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use serde_json::Value;
 
@@ -23,19 +22,22 @@ impl SlackSources {
 
     /// Completes a message for `bot`.
     pub async fn complete(&self, incoming: &mut Incoming, bot: &str) {
+        let is_command = matches!(incoming.kind, IncomingKind::Command { .. });
         let is_message =
             matches!(incoming.kind, IncomingKind::Text { .. } | IncomingKind::Files { .. });
         // What follows in a thread of the bot's own needs no mention.
         let is_follow_up = incoming.at.thread.as_ref().map(|thread| &thread.0)
             != incoming.message.as_ref().map(|message| &message.0);
-        if !is_message || incoming.sender.is_bot || !(incoming.is_addressed || is_follow_up) {
+        let is_for_bot = incoming.is_addressed || is_follow_up;
+        if !(is_command || is_message) || incoming.sender.is_bot || !is_for_bot {
             return;
         }
+        let user = self.user(&incoming.sender.id.0).await;
+        incoming.sender.language = user.language;
         if incoming.sender.name.is_empty() {
-            let user = self.user(&incoming.sender.id.0).await;
-            (incoming.sender.name, incoming.sender.language) = (user.name, user.language);
+            incoming.sender.name = user.name;
         }
-        if incoming.is_addressed {
+        if incoming.is_addressed && is_message {
             incoming.quote = self.thread_start(incoming, bot).await;
         }
     }
@@ -57,11 +59,11 @@ impl SlackSources {
         let ChatAddress { chat, thread, .. } = &incoming.at;
         let thread = thread.as_ref().filter(|_| incoming.is_group)?;
         let key = format!("{chat} {}", thread.0);
-        if self.known.threads.get(&key, Instant::now()).is_some() {
+        if self.known.knows_thread(&key) {
             return None;
         }
-        self.known.threads.insert(key, (), Instant::now());
         if incoming.message.as_ref().is_some_and(|message| message.0 == thread.0) {
+            self.known.keep_thread(&key);
             return None;
         }
         let fields = [
@@ -71,7 +73,9 @@ impl SlackSources {
             ("inclusive", "true"),
             ("limit", "1"),
         ];
-        let page = self.read("conversations.replies", &fields).await?;
+        let read = self.read("conversations.replies", &fields);
+        let page = self.known.ask_unless_unanswered(&key, read).await?;
+        self.known.keep_thread(&key);
         let messages = page["messages"].as_array()?;
         let first = messages.iter().find(|message| message["ts"] == thread.0)?;
         let author = first["user"].as_str().unwrap_or_default();

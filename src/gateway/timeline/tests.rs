@@ -49,6 +49,25 @@ fn a_growing_text_is_edited_at_the_pace_of_the_service_with_its_latest_state() {
 }
 
 #[test]
+fn a_few_letters_are_first_shown_after_a_second_with_more_of_them_or_at_the_end() {
+    let now = Instant::now();
+    let few = || {
+        let mut timeline = timeline();
+        let key = timeline.open(PostBody::Markdown("You sa".into()));
+        assert_eq!(timeline.next_call(now), TimelineAction::Wait(now + FIRST_WAIT));
+        (timeline, key)
+    };
+    let (mut timeline, _) = few();
+    assert_eq!(text(&accept(&mut timeline, now + FIRST_WAIT)), "You sa");
+    let (mut timeline, key) = few();
+    timeline.update(key, PostBody::Markdown("You said twenty four now".into()));
+    assert_eq!(text(&accept(&mut timeline, now)), "You said twenty four now");
+    let (mut timeline, key) = few();
+    timeline.settle(key);
+    assert_eq!(text(&accept(&mut timeline, now)), "You sa");
+}
+
+#[test]
 fn marks_wait_for_the_text_they_belong_to_unless_they_are_all_of_it() {
     let (mut timeline, now) = (timeline(), Instant::now());
     let key = timeline.open(PostBody::Markdown("**".into()));

@@ -115,6 +115,8 @@ pub struct World {
     pub heartbeat: Duration,
     /// The bot may ask for the text of every message.
     pub allows_message_content: bool,
+    /// The language of its users.
+    pub locale: String,
     sessions: Vec<Session>,
     buckets: HashMap<String, (Instant, u64)>,
     number: u64,
@@ -311,7 +313,7 @@ impl DiscordServer {
             let mut event = json!({
                 "id": id, "application_id": APPLICATION, "type": kind, "data": data,
                 "channel_id": channel, "channel": { "id": channel, "type": 0 }, "token": token,
-                "version": 1, "locale": "en-US", "entitlements": [], "app_permissions": "0",
+                "version": 1, "locale": world.locale, "entitlements": [], "app_permissions": "0",
                 "authorizing_integration_owners": { "0": "50" }, "context": 0,
                 "attachment_size_limit": 10_485_760,
             });

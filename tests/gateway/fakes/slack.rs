@@ -128,6 +128,8 @@ pub struct Workspace {
     pub stray: Vec<String>,
     /// The shortest time between two messages in a channel; more often is refused.
     pub pace: Option<Duration>,
+    /// The language of its users.
+    pub locale: String,
     /// Channels in which the bot may not write.
     pub closed_channels: Vec<String>,
     sockets: Vec<(usize, mpsc::UnboundedSender<ToSocket>)>,
@@ -629,7 +631,9 @@ impl Workspace {
             "conversations.replies" | "conversations.history" => self.history(args),
             "users.info" => {
                 let name = format!("user {}", text(&args["user"]));
-                json!({ "ok": true, "user": { "name": "x", "profile": { "display_name": name } } })
+                let profile = json!({ "display_name": name });
+                json!({ "ok": true,
+                    "user": { "name": "x", "profile": profile, "locale": self.locale } })
             }
             "reactions.add" | "reactions.remove" | "assistant.threads.setStatus" => {
                 json!({ "ok": true })

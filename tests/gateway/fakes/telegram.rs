@@ -64,6 +64,8 @@ pub struct TelegramState {
     pub acknowledged: Vec<(String, Option<String>)>,
     files: HashMap<String, Vec<u8>>,
     pub menus: Vec<Value>,
+    /// The groups that have another id now.
+    moved: HashMap<i64, i64>,
     /// Files are found only after this.
     pub files_held: bool,
     /// Planned refusals are told only after this.
@@ -138,7 +140,10 @@ impl TelegramServer {
     /// A group becomes one that can have more members: it gets another id.
     pub fn move_group(&self, from: i64, to: i64) {
         let content = json!({ "migrate_from_chat_id": from });
-        self.update("message", |state| message(state, to, BOT, content));
+        self.update("message", |state| {
+            state.moved.insert(from, to);
+            message(state, to, BOT, content)
+        });
     }
 
     /// The files of an album in a group; the first one has the caption.
@@ -326,7 +331,17 @@ fn id(value: &Value) -> i64 {
     value.as_i64().or_else(|| value.as_str()?.parse().ok()).unwrap_or_default()
 }
 
+/// A group that has moved takes nothing at its old id.
+fn moved(to: i64) -> Response {
+    let body = json!({ "ok": false, "error_code": 400, "parameters": { "migrate_to_chat_id": to },
+        "description": "Bad Request: group chat was upgraded to a supergroup chat" });
+    (StatusCode::BAD_REQUEST, Json(body)).into_response()
+}
+
 async fn act(shared: &Shared, method: &str, body: &Value) -> Response {
+    if let Some(to) = shared.with(|state| state.moved.get(&id(&body["chat_id"])).copied()) {
+        return moved(to);
+    }
     match method {
         "getMe" => ok(&json!({ "id": BOT, "is_bot": true, "username": BOT_NAME })),
         "getWebhookInfo" => ok(&json!({ "url": "https://hook.example/x" })),

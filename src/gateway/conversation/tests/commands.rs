@@ -1,7 +1,7 @@
 //! Which message answers which command, and what completes them.
 
 use super::*;
-use avocet_core::protocol::{Image, RuleOp};
+use avocet_core::protocol::{Image, Report, RuleOp, SessionOp};
 
 /// The texts that are sent from now on, and the commands that they answer.
 fn answers(chat: &mut ChatConversation) -> Vec<(String, Option<String>)> {
@@ -65,6 +65,16 @@ fn a_command_that_becomes_a_message_is_answered_by_its_turn() {
     assert_eq!(answered.len(), 3, "{sent:?}");
     for ((text, to), (words, of)) in answered.iter().zip(expected) {
         assert!(text.contains(words) && *to == of, "{sent:?}");
+    }
+}
+
+#[test]
+fn a_stop_that_stops_nothing_tells_how_to_stop_a_thread_where_no_slash_is_taken() {
+    for marks_commands in [false, true] {
+        let mut chat = conversation(&[]);
+        chat.context.options.limits.customs.marks_commands = marks_commands;
+        chat.on_command(&user("ann"), "c1".into(), sent("stop", ""));
+        assert_eq!(texts_of(&mut chat).contains("type `!stop` there"), marks_commands);
     }
 }
 
@@ -257,6 +267,26 @@ fn values_of_the_users_options_are_suggested_once_their_files_are_read() {
     assert_eq!(choices(&chat.on_suggest(asked("days", ""))), Vec::<String>::new());
     let page = SuggestQuery { command: "jobs".into(), ..asked("page", "") };
     assert_eq!(choices(&chat.on_suggest(page)), Vec::<String>::new());
+}
+
+#[test]
+fn models_that_were_never_listed_are_asked_for_once_and_suggested_then() {
+    let mut chat = conversation(&[]);
+    chat.context.options.platform = ChatPlatform::Discord;
+    chat.on_event(Event::Catalogue(Box::default()));
+    let query = |typed: &str| SuggestQuery {
+        command: "model".to_owned(),
+        option: "name".to_owned(),
+        typed: typed.to_owned(),
+        query: "q".to_owned(),
+    };
+    let models = Op::Session(SessionOp::Report { report: Report::Models });
+    assert_eq!(ops(&chat.on_suggest(query(""))), [&models]);
+    let names = vec!["kimi-k2".to_owned(), "qwen3".to_owned()];
+    chat.on_event(Event::Models { names, offers: Vec::new() });
+    let effects = chat.on_suggest(query("k"));
+    let choices = vec!["kimi-k2".to_owned()];
+    assert_eq!(effects, [ChatEffect::Suggest { query: "q".to_owned(), choices }]);
 }
 
 #[test]
