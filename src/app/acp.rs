@@ -97,7 +97,7 @@ fn open_session(
     let own = if folder == startup.folder {
         startup.for_session()
     } else {
-        startup.in_folder(folder, None, options)
+        startup.in_folder(folder, startup.trust.trusted_folder.as_deref(), options)
     };
     if own.loaded.settings.connection.is_none() {
         return Err(phrases::NO_MODEL.into());

@@ -109,7 +109,7 @@ impl HookCall {
         if let Some(tool) = &self.tool {
             let name = match hook.origin.program {
                 HookProgram::Crush => &tool.crush,
-                HookProgram::Avocet | HookProgram::Claude | HookProgram::Codex => &tool.claude,
+                _ => &tool.claude,
             };
             set("tool_name", json!(name));
             set("tool_input", tool.input.clone());

@@ -18,6 +18,8 @@ pub enum HookProgram {
     Claude,
     Codex,
     Crush,
+    /// Few of its events have the same names.
+    Gemini,
 }
 
 /// The file that defines a hook.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use avocet_core::i18n::{LocalizedText, hooks as phrases};
 use avocet_core::text::{command_line, cut, visible};
 
-use super::definition::{Hook, HookOrigin, pattern, plain_names};
+use super::definition::{Hook, HookOrigin, HookProgram, pattern, plain_names};
 use super::event::HookEvent;
 
 const USUAL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -27,11 +27,17 @@ pub(crate) fn hooks_of(document: &Value, origin: &HookOrigin) -> (Vec<Hook>, Vec
         faults.push(phrases::NO_TABLE.into());
         return (hooks, faults);
     };
-    if document.get("disableAllHooks").and_then(Value::as_bool) == Some(true) {
+    let flag = |pointer: &str| document.pointer(pointer).and_then(Value::as_bool);
+    if flag("/disableAllHooks") == Some(true) || flag("/hooksConfig/enabled") == Some(false) {
         faults.push(phrases::ALL_DISABLED.into());
         return (hooks, faults);
     }
     for (name, groups) in table {
+        let has_switches = matches!(origin.program, HookProgram::Codex | HookProgram::Gemini);
+        // What these programs keep beside the events.
+        if has_switches && name.starts_with(char::is_lowercase) {
+            continue;
+        }
         let shown = cut(&visible(name), MAX_NAME);
         let Some(event) = HookEvent::parse(name) else {
             if faults.len() >= MAX_HOOKS {
@@ -99,7 +105,8 @@ fn hook(
     if matcher.len() > MAX_MATCHER || is_pattern && pattern(&matcher).is_none() {
         return Err(phrases::BAD_MATCHER.with("matcher", cut(&visible(&matcher), MAX_NAME)));
     }
-    let seconds = handler.get("timeout").and_then(Value::as_f64);
+    let unit = if origin.program == HookProgram::Gemini { 1000.0 } else { 1.0 };
+    let seconds = handler.get("timeout").and_then(Value::as_f64).map(|number| number / unit);
     let timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let timeout = timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(USUAL_TIMEOUT);
     Ok(Hook {

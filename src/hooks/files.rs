@@ -15,7 +15,7 @@ use avocet_core::i18n::{Localize, LocalizedText, Phrase, hooks as phrases, mcp};
 use avocet_core::protocol::PageRow;
 use avocet_core::text::{one_line, visible};
 
-use super::definition::HookProgram::{Avocet, Claude, Codex, Crush};
+use super::definition::HookProgram::{Avocet, Claude, Codex, Crush, Gemini};
 use super::definition::{Hook, HookFile, HookOrigin, HookProgram};
 use super::entry::hooks_of;
 use super::permissions::permissions_of;
@@ -122,13 +122,17 @@ fn files(folders: &HookFolders, is_trusted: bool) -> Vec<HookOrigin> {
         (Avocet, settings.clone()),
         (Claude, home.join(".claude/settings.json")),
         (Codex, home.join(".codex/hooks.json")),
+        (Codex, home.join(".codex/config.toml")),
+        (Gemini, home.join(".gemini/settings.json")),
         (Crush, config_home.join("crush/crush.json")),
     ];
-    const REPOSITORY: [(HookProgram, &str); 6] = [
+    const REPOSITORY: [(HookProgram, &str); 8] = [
         (Avocet, ".avocet/config.toml"),
         (Claude, ".claude/settings.json"),
         (Claude, ".claude/settings.local.json"),
         (Codex, ".codex/hooks.json"),
+        (Codex, ".codex/config.toml"),
+        (Gemini, ".gemini/settings.json"),
         (Crush, "crush.json"),
         (Crush, ".crush.json"),
     ];

@@ -66,9 +66,11 @@ fn translated(rule: &str, folder: &Path) -> Vec<String> {
         "Write" => "file.write",
         _ => return word_rule(tool, inner).into_iter().collect(),
     };
-    match inner {
-        Some(pattern) => file_rules(own, pattern, folder),
-        None => vec![format!("{own} *")],
+    match (own, inner) {
+        (own, Some(pattern)) => file_rules(own, pattern, folder),
+        // There it means each tool that changes files.
+        ("file.edit", None) => vec!["file.edit *".to_owned(), "file.write *".to_owned()],
+        (own, None) => vec![format!("{own} *")],
     }
 }
 
@@ -81,11 +83,21 @@ fn word_rule(tool: &str, inner: Option<&str>) -> Option<String> {
         }
         ("WebFetch", None) => Some("web.fetch *".to_owned()),
         ("WebSearch", None) => Some("web.search *".to_owned()),
-        (name, None) => {
-            let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
-            (is_plain(server) && is_plain(tool)).then(|| format!("mcp.{server}.{tool}"))
-        }
+        ("Grep", None) => Some("file.search *".to_owned()),
+        ("Glob", None) => Some("file.list *".to_owned()),
+        (name, None) => tools_rule(name.strip_prefix("mcp__")?),
         _ => None,
+    }
+}
+
+/// `server`, `server__tool` or `server__get_*`; one star for all tools of all servers.
+fn tools_rule(named: &str) -> Option<String> {
+    let (server, tool) = named.split_once("__").unwrap_or((named, "*"));
+    let start = tool.strip_suffix('*').unwrap_or(tool);
+    match server {
+        "*" => (tool == "*").then(|| "mcp.*".to_owned()),
+        _ if !is_plain(server) || !start.is_empty() && !is_plain(start) => None,
+        _ => (!tool.is_empty()).then(|| format!("mcp.{server}.{tool}")),
     }
 }
 

@@ -18,8 +18,14 @@ pub fn named_files(command: &str, workspace: &Path, home: &Path) -> Vec<PathBuf>
 }
 
 fn expand(word: &str, workspace: &Path, home: &Path) -> PathBuf {
-    const WORKSPACE: [&str; 4] =
-        ["$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR}/", "$CRUSH_PROJECT_DIR/", "$PWD/"];
+    const WORKSPACE: [&str; 6] = [
+        "$CLAUDE_PROJECT_DIR/",
+        "${CLAUDE_PROJECT_DIR}/",
+        "$CRUSH_PROJECT_DIR/",
+        "$GEMINI_PROJECT_DIR/",
+        "${GEMINI_PROJECT_DIR}/",
+        "$PWD/",
+    ];
     const HOME: [&str; 3] = ["~/", "$HOME/", "${HOME}/"];
     let below = |names: &[&str]| names.iter().find_map(|name| word.strip_prefix(name));
     match (below(&WORKSPACE), below(&HOME)) {

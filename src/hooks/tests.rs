@@ -68,6 +68,30 @@ fn hooks_are_read_from_the_files_of_four_programs_in_two_places() {
 }
 
 #[test]
+fn hooks_beside_the_settings_of_codex_and_gemini_are_read_or_named() {
+    let root = tempfile::tempdir().unwrap();
+    let folders = folders(root.path());
+    let codex =
+        "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = \"a\"\n[hooks.state.x]\nhash = 1\n";
+    write(root.path(), "home/.codex/config.toml", codex);
+    let mut gemini = json!({ "hooks": {
+        "disabled": ["x"],
+        "BeforeTool": group("write_file", "b"),
+        "SessionEnd": [{ "hooks": [{ "command": "c", "timeout": 5000 }] }],
+    } });
+    write(root.path(), "work/.gemini/settings.json", &gemini.to_string());
+    let read = read_hooks(&folders, true);
+    let hooks: Vec<_> = read.files.iter().flat_map(|file| &file.hooks).collect();
+    let commands: Vec<&str> = hooks.iter().map(|hook| hook.command.as_str()).collect();
+    assert_eq!((commands, hooks[1].timeout.as_secs()), (vec!["a", "c"], 5));
+    let [fault] = &read.diagnostics[..] else { panic!("{:?}", read.diagnostics) };
+    assert!(fault.localized().text(Lang::En).contains("`BeforeTool`"));
+    gemini["hooksConfig"] = json!({ "enabled": false });
+    write(root.path(), "work/.gemini/settings.json", &gemini.to_string());
+    assert_eq!(read_hooks(&folders, true).files.len(), 1);
+}
+
+#[test]
 fn what_is_not_used_is_said_with_its_reason() {
     let root = tempfile::tempdir().unwrap();
     let folders = folders(root.path());
@@ -280,6 +304,13 @@ fn a_path_after_one_slash_counts_from_both_places_it_may_mean() {
 }
 
 #[test]
+fn a_rule_about_editing_counts_for_each_tool_that_changes_files() {
+    let document = json!({ "permissions": { "ask": ["Edit"] } });
+    let found = permissions_of(&document, Path::new("/w"));
+    assert_eq!(found.asked, ["file.edit *", "file.write *"]);
+}
+
+#[test]
 fn permissions_of_claude_code_only_make_stricter() {
     let root = tempfile::tempdir().unwrap();
     let folders = folders(root.path());
@@ -290,7 +321,15 @@ fn permissions_of_claude_code_only_make_stricter() {
         ("WebFetch(domain:example.com)", Some("web.fetch example.com")),
         ("WebFetch", Some("web.fetch *")),
         ("WebSearch", Some("web.search *")),
-        ("Edit", Some("file.edit *")),
+        ("Write", Some("file.write *")),
+        ("Grep", Some("file.search *")),
+        ("mcp__docs", Some("mcp.docs.*")),
+        ("mcp__hub__*", Some("mcp.hub.*")),
+        ("mcp__hub__get_*", Some("mcp.hub.get_*")),
+        ("mcp__*", Some("mcp.*")),
+        ("mcp__*__get", None),
+        ("mcp__hub__", None),
+        ("mcp__hub__a*b", None),
         ("mcp__git__push", Some("mcp.git.push")),
         ("Bash", None),
         ("Bash(rm -rf $HOME:*)", None),
@@ -301,7 +340,6 @@ fn permissions_of_claude_code_only_make_stricter() {
         ("Edit(//etc/**)", Some("file.edit '/etc/**'")),
         ("Write(*.pem)", Some("file.write '*.pem'")),
         ("Read(*.{a,b})", None),
-        ("mcp__git", None),
         ("", None),
     ];
     let names: Vec<&str> = rules.iter().map(|(rule, _)| *rule).collect();

@@ -48,8 +48,7 @@ impl OfferedTool {
     }
 
     fn bytes(&self) -> usize {
-        let schema = serde_json::to_string(&self.tool.schema).unwrap_or_default();
-        self.name.len() + self.tool.description.len() + schema.len()
+        self.name.len() + self.tool.description.len() + self.tool.schema.len()
     }
 
     /// What it gives without asking its server: the list of its resources, if no address is named.
@@ -140,8 +139,8 @@ fn resource_tool() -> ServerTool {
     let schema = json!({ "type": "object", "properties": { "uri": { "type": "string" } } });
     ServerTool {
         name: "resources".to_owned(),
-        description: "lists the server's resources, or reads the one at `uri`".to_owned(),
-        schema: schema.as_object().cloned().unwrap_or_default(),
+        description: "lists the server's resources, or reads the one at `uri`".into(),
+        schema: schema.to_string().into(),
         is_said_read_only: true,
     }
 }
@@ -180,7 +179,7 @@ mod tests {
     use super::*;
 
     fn tool(name: &str, description: &str) -> ServerTool {
-        let (name, description) = (name.to_owned(), description.to_owned());
+        let (name, description) = (name.to_owned(), description.into());
         ServerTool { name, description, ..ServerTool::default() }
     }
 

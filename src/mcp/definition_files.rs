@@ -2,7 +2,7 @@
 //! programs. Nothing fails as a whole: what cannot be used is named with its file and its reason.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
@@ -114,7 +114,7 @@ fn files(folders: &DefinitionFolders) -> Vec<DefinitionOrigin> {
         (OpenCode, config_home.join("opencode/opencode.jsonc")),
         (Crush, config_home.join("crush/crush.json")),
     ];
-    const REPOSITORY: [(DefinitionProgram, &str); 10] = [
+    const REPOSITORY: [(DefinitionProgram, &str); 11] = [
         (Avocet, ".avocet/config.toml"),
         (Claude, ".mcp.json"),
         (Codex, ".codex/config.toml"),
@@ -122,6 +122,7 @@ fn files(folders: &DefinitionFolders) -> Vec<DefinitionOrigin> {
         (OpenCode, "opencode.json"),
         (OpenCode, "opencode.jsonc"),
         (OpenCode, ".opencode/opencode.json"),
+        (OpenCode, ".opencode/opencode.jsonc"),
         (OpenCode, ".agents/mcp.json"),
         (Crush, "crush.json"),
         (Crush, ".crush.json"),
@@ -165,6 +166,7 @@ fn read_file(
     for (name, entry) in entries.take(MAX_SERVERS) {
         let read = check_name(name).and_then(|()| definition(name, entry, origin));
         let read = read.and_then(check_length);
+        let read = read.map(|definition| switched(definition, &document, folders));
         let read = read.and_then(|definition| {
             let same = definitions.servers.iter().find(|server| server.name == *name);
             match same {
@@ -202,21 +204,60 @@ fn tables<'a>(
     let table = |value: &'a Value, key: &str| value.get(key).and_then(Value::as_object);
     match origin.program {
         Avocet | Crush => table(document, "mcp").into_iter().collect(),
-        // One of its files has the servers without a key above them.
-        OpenCode if origin.file.ends_with(".agents/mcp.json") => {
-            table(document, "mcp").or(document.as_object()).into_iter().collect()
+        OpenCode => {
+            // One of its files has the servers without a key above them.
+            let has_no_key = origin.file.ends_with(".agents/mcp.json");
+            let whole = document.as_object().filter(|_| has_no_key);
+            let servers = table(document, "mcp").or(whole);
+            // The newer form has one key more.
+            let inner = servers.and_then(|servers| servers.get("servers")?.as_object());
+            let is_server = |it: &Map<String, Value>| it.values().any(|value| !value.is_object());
+            inner.filter(|inner| !is_server(inner)).or(servers).into_iter().collect()
         }
-        OpenCode => table(document, "mcp").into_iter().collect(),
         Codex => table(document, "mcp_servers").into_iter().collect(),
         Gemini | Editor => table(document, "mcpServers").into_iter().collect(),
         Claude => {
-            let workspace = folders.workspace.as_deref().filter(|_| !folders.is_untrusted);
-            let workspace = workspace.and_then(Path::to_str);
-            let project = workspace.and_then(|path| document.get("projects")?.get(path));
+            let project = project_of(document, folders);
             let project = project.and_then(|project| table(project, "mcpServers"));
             project.into_iter().chain(table(document, "mcpServers")).collect()
         }
     }
+}
+
+/// What Claude Code keeps about the folder.
+fn project_of<'a>(document: &'a Value, folders: &DefinitionFolders) -> Option<&'a Value> {
+    let workspace = folders.workspace.as_deref().filter(|_| !folders.is_untrusted)?;
+    document.get("projects")?.get(workspace.to_str()?)
+}
+
+/// The definition with what its file says elsewhere of which servers and tools are off.
+fn switched(
+    mut definition: ServerDefinition,
+    document: &Value,
+    folders: &DefinitionFolders,
+) -> ServerDefinition {
+    let name = definition.name.as_str();
+    let names = |list: &Value| list.as_array().is_some_and(|list| list.iter().any(|it| it == name));
+    let is_off = match definition.origin.program {
+        Gemini => {
+            document.pointer("/mcp/excluded").is_some_and(names)
+                || document.pointer("/mcp/allowed").is_some_and(|list| !names(list))
+        }
+        Claude => project_of(document, folders)
+            .and_then(|project| project.get("disabledMcpServers"))
+            .is_some_and(names),
+        OpenCode => {
+            let tools = document.get("tools").and_then(Value::as_object).into_iter().flatten();
+            let off = tools.filter(|(_, is_on)| **is_on == false);
+            let off: Vec<&str> = off.filter_map(|(glob, _)| glob.strip_prefix(name)).collect();
+            let one = off.iter().filter_map(|rest| rest.strip_prefix('_'));
+            definition.tools.except.extend(one.map(str::to_owned));
+            off.contains(&"*")
+        }
+        _ => false,
+    };
+    definition.is_enabled &= !is_off;
+    definition
 }
 
 fn check_name(name: &str) -> Result<(), LocalizedText> {

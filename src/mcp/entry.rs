@@ -174,6 +174,9 @@ impl Entry<'_> {
             Value::Null | Value::Array(_) | Value::Object(_) => return Err(wrong(key)),
         };
         match self.program {
+            DefinitionProgram::OpenCode if text.contains("{file:") => {
+                Err(phrases::NOT_SUPPORTED.with("key", "{file:…}"))
+            }
             DefinitionProgram::OpenCode => Ok(text.replace("{env:", "${")),
             DefinitionProgram::Crush if text.contains("$(") => {
                 Err(phrases::NOT_SUPPORTED.with("key", "$(…)"))

@@ -90,7 +90,7 @@ fn tool(item: &Value, filter: &ToolFilter) -> Option<ServerTool> {
     let said = item.get("annotations").and_then(|hints| hints.get("readOnlyHint"));
     Some(ServerTool {
         name,
-        description: clean::paragraph(description, MAX_DESCRIPTION),
+        description: clean::paragraph(description, MAX_DESCRIPTION).into(),
         schema: schema(item.get("inputSchema")),
         is_said_read_only: said.and_then(Value::as_bool).unwrap_or(false),
     })
@@ -129,17 +129,20 @@ fn name(item: &Value, key: &str, limit: usize) -> Option<String> {
 }
 
 /// A schema of type `object`, as every provider wants it.
-fn schema(sent: Option<&Value>) -> Map<String, Value> {
-    let mut schema = sent.and_then(Value::as_object).map(clean::table).unwrap_or_default();
-    if serde_json::to_string(&schema).is_ok_and(|text| text.len() > MAX_SCHEMA) {
-        schema = Map::new();
-    }
+fn schema(sent: Option<&Value>) -> Arc<str> {
+    let schema = sent.and_then(Value::as_object).map(clean::table).unwrap_or_default();
+    let text = object_schema(schema);
+    let text = if text.len() > MAX_SCHEMA { object_schema(Map::new()) } else { text };
+    text.into()
+}
+
+fn object_schema(mut schema: Map<String, Value>) -> String {
     schema.remove("$schema");
     schema.insert("type".to_owned(), json!("object"));
     if !schema.get("properties").is_some_and(Value::is_object) {
         schema.insert("properties".to_owned(), json!({}));
     }
-    schema
+    Value::Object(schema).to_string()
 }
 
 #[cfg(test)]
@@ -154,7 +157,7 @@ mod tests {
     fn a_schema_is_always_an_object_of_bounded_size() {
         let of = |schema: Value| {
             let tool = read(&json!({"name": "t", "inputSchema": schema})).unwrap();
-            Value::Object(tool.schema)
+            serde_json::from_str::<Value>(&tool.schema).unwrap()
         };
         let empty = json!({"type": "object", "properties": {}});
         assert_eq!(of(json!(null)), empty);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use reqwest::{Client, Url};
+use reqwest::Url;
 use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession, CredentialStore,
     StoredCredentials,
@@ -15,14 +15,17 @@ use tokio::net::{TcpListener, TcpStream};
 
 use avocet_config::Secret;
 use avocet_config::key_store::KeyStore;
+use avocet_model::net::build_guarded_client;
 
 use super::clean;
 use super::definition::{RemoteServer, ServerDefinition, ServerTransport};
-use super::http::{check_encrypted, client, url};
+use super::http::{check_encrypted, url};
 use super::message::McpError;
 
 /// How long the user may take in the browser.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(600);
+/// How long a server may take for one answer.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_REQUEST: usize = 16 << 10;
 const MAX_REASON: usize = 500;
@@ -50,8 +53,7 @@ pub async fn begin_login(
     };
     let url = url(&server)?;
     check_encrypted(&url)?;
-    let mut manager =
-        manager(url.clone(), client(&url)?, keys).await.map_err(|error| failed(&error))?;
+    let mut manager = manager(url, keys).await.map_err(|error| failed(&error))?;
     let metadata = manager.resolve_metadata().await.map_err(|error| failed(&error))?;
     manager.set_metadata(metadata.metadata);
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(|error| failed(&error))?;
@@ -126,7 +128,6 @@ async fn request_target(stream: &mut TcpStream) -> std::io::Result<Option<String
 /// They would be sent unencrypted.
 pub(crate) async fn saved(
     url: Url,
-    client: Client,
     keys: Arc<KeyStore>,
 ) -> Result<Option<AuthorizationManager>, McpError> {
     // Without a token no server is asked how to log in.
@@ -134,16 +135,14 @@ pub(crate) async fn saved(
         return Ok(None);
     }
     check_encrypted(&url)?;
-    let Ok(mut manager) = manager(url, client, keys).await else { return Ok(None) };
+    let Ok(mut manager) = manager(url, keys).await else { return Ok(None) };
     let is_ready = manager.initialize_from_store().await.unwrap_or(false);
     Ok(is_ready.then_some(manager))
 }
 
-async fn manager(
-    url: Url,
-    client: Client,
-    keys: Arc<KeyStore>,
-) -> Result<AuthorizationManager, AuthError> {
+async fn manager(url: Url, keys: Arc<KeyStore>) -> Result<AuthorizationManager, AuthError> {
+    let client = build_guarded_client(REQUEST_TIMEOUT, &url)
+        .map_err(|error| AuthError::InternalError(error.to_string()))?;
     let mut manager = AuthorizationManager::new(url.clone()).await?;
     manager.with_client(client)?;
     manager.set_credential_store(SavedTokens { keys, name: key_name(&url) });

@@ -120,7 +120,7 @@ async fn open_http(
         .custom_headers(headers(&server)?)
         .max_sse_event_size(MAX_MESSAGE)
         .max_json_response_size(MAX_MESSAGE);
-    let connection = match login::saved(url, client.clone(), launch.keys.clone()).await? {
+    let connection = match login::saved(url, launch.keys.clone()).await? {
         Some(manager) => {
             let client = AuthClient::new(client, manager);
             let transport = StreamableHttpClientTransport::with_client(client, config);
@@ -142,7 +142,7 @@ async fn open_sse(
     let url = url(&server)?;
     let headers = headers(&server)?.into_iter().collect();
     let client = client(&url)?;
-    let tokens = login::saved(url.clone(), client.clone(), launch.keys.clone()).await?;
+    let tokens = login::saved(url.clone(), launch.keys.clone()).await?;
     let sender = SseSender { client, headers, tokens: tokens.map(Arc::new) };
     let transport = SseTransport::connect(sender, url).await?;
     with_facts(launch, ServerConnection::open(transport, client_state).await?).await

@@ -22,6 +22,8 @@ pub(crate) const MAX_MESSAGE: usize = 16 << 20;
 pub(crate) const MAX_FLOOD: u64 = 64 << 20;
 const BYTES_PER_SECOND: f64 = 4e6;
 const MAX_LOG_LINE: usize = 2000;
+/// Kept as long as the server runs, which mostly has nothing to say there.
+const ERROR_BUFFER: usize = 512;
 /// How long a process may take to end after its input ended.
 const END_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -113,7 +115,7 @@ async fn read_errors(
     sender: watch::Sender<String>,
     events: mpsc::Sender<(String, McpEvent)>,
 ) {
-    let mut reader = BufReader::new(reader);
+    let mut reader = BufReader::with_capacity(ERROR_BUFFER, reader);
     let mut bytes = Vec::new();
     while let Ok(1..) = reader.read_until(b'\n', &mut bytes).await {
         let line = clean::line(&String::from_utf8_lossy(&bytes), MAX_LOG_LINE);

@@ -5,6 +5,7 @@
 //! in order but not necessarily adjacent. Refusing too much costs a question.
 
 use super::args;
+use super::mcp_names::PREFIX;
 use super::policy::PolicyRule;
 use super::rules;
 use super::rules::remembered::{ABBREVIATES, ALIKE};
@@ -20,10 +21,14 @@ struct Reading {
     rest: Vec<String>,
 }
 
-/// Whether `rule` refuses `program` with `args`.
+/// Whether `rule` refuses `program` with `args`. One that refuses tools of a server may name them by
+/// what they begin with, `mcp.git.*`.
 pub fn refuses(rule: &PolicyRule, program: &str, args: &[String]) -> bool {
     if rule.matches(program, args) {
         return true;
+    }
+    if let Some(start) = rule.program.strip_suffix('*').filter(|start| start.starts_with(PREFIX)) {
+        return program.starts_with(start);
     }
     let mut ruled = readings(&rule.program, &rule.args);
     // The rule means its first reading; the others are for the refused command.

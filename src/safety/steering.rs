@@ -42,7 +42,7 @@ pub const WORKTREES: &str = ".avocet/worktrees";
 const STEERING: &[(SteeredBy, &str)] = &[
     (Avocet, ".avocet .agents .claude .gemini .codex .mcp.json .ai.yaml .ai"),
     (Agents, "AGENTS.md AGENT.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md WARP.md CRUSH.md JULES.md CONVENTIONS.md replit.md mcp.json"),
-    (Agents, ".cursor .cursorrules .cursorignore .windsurf .windsurfrules .cline .clinerules .roo .roorules .roomodes .kilocode .amazonq .junie .continue .augment .opencode opencode.json opencode.jsonc .crush .crush.json .aider* .goose .goosehints .rules"),
+    (Agents, ".cursor .cursorrules .cursorignore .windsurf .windsurfrules .cline .clinerules .roo .roorules .roomodes .kilocode .amazonq .junie .continue .augment .opencode opencode.json opencode.jsonc .crush .crush.json crush.json .aider* .goose .goosehints .rules"),
     (Agents, ".kiro .trae .qwen .factory .openhands .devin .warp .rovodev .aiassistant .lingma .codebuddy .void .pearai .tabnine .sourcegraph .agent .amp .grok .pi .qodo .ruler .rulesync .zencoder .kilocodemodes .coderabbit.yaml .coderabbit.yml sweep.yaml"),
     (Agents, ".github/copilot-instructions.md .github/instructions .github/prompts .github/chatmodes .github/agents copilot-instructions.md"),
     (Surroundings, ".git git~1 *.git/config *.git/hooks *.git/info .githooks .husky .gitattributes .gitmodules .gitconfig .lefthook* lefthook* .pre-commit-config.* .pre-commit-hooks.* .overcommit.yml .lintstaged* lint-staged.* .commitlint* commitlint.* .trunk .lfsconfig .gitlint simple-git-hooks.* .simple-git-hooks.* captainhook.json grumphp.yml prek.toml"),
@@ -327,7 +327,7 @@ mod tests {
             "knexfile.js drizzle.config.ts angular.json x.csproj x.props x.targets BUILD x/y.bzl WORKSPACE",
             "configure Setup.hs x.cabal Makefile.PL .rspec .rubocop.yml Dangerfile Guardfile .trunk/x",
             "node_modules/.bin/tsc .venv/bin/python venv/bin/x vendor/bin/x bin/setup bin/x.sh a/bin/rails",
-            "AGENT.md WARP.md .kiro/x .trae/rules/x mcp.json x/mcp.json",
+            "AGENT.md WARP.md .kiro/x .trae/rules/x mcp.json x/mcp.json crush.json x/crush.json",
         ] {
             for path in paths.split(' ') {
                 assert!(steered_by(Path::new(path)).is_some(), "{path}");

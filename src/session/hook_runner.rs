@@ -184,7 +184,7 @@ async fn run_cleared(
 /// What a hook reads, and the variables that other programs set for it.
 fn shell_input(text: String, workspace: &Path) -> ShellInput {
     let folder = workspace.to_string_lossy().into_owned();
-    let names = ["CLAUDE_PROJECT_DIR", "CRUSH_PROJECT_DIR"];
+    let names = ["CLAUDE_PROJECT_DIR", "CRUSH_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
     let variables = names.map(|name| (name.to_owned(), folder.clone()));
     ShellInput { text: text.into_bytes().into(), variables: variables.into() }
 }

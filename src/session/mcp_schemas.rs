@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use avocet_core::protocol::{ToolSchema, reply};
 use avocet_mcp::{OfferedTool, ToolCatalog};
@@ -12,11 +12,11 @@ use avocet_safety::{MCP_CALL_TOOL, MCP_FIND_TOOL};
 const MAX_SCHEMAS: usize = 4 * 1024;
 /// The most bytes of names in their place.
 const MAX_NAMES: usize = 2 * 1024;
-pub(super) fn schema(offered: &OfferedTool) -> ToolSchema {
+fn schema(offered: &OfferedTool) -> ToolSchema {
     ToolSchema {
         name: offered.name.clone(),
-        description: offered.tool.description.clone(),
-        parameters: Value::Object(offered.tool.schema.clone()),
+        description: offered.tool.description.to_string(),
+        parameters: serde_json::from_str(&offered.tool.schema).unwrap_or_default(),
     }
 }
 

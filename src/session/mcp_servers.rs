@@ -208,9 +208,14 @@ impl McpServers {
             McpServerState::Running(facts) => Some((server.definition.name.as_str(), facts)),
             _ => None,
         });
-        let tools = running
-            .clone()
-            .map(|(name, facts)| (name, facts.tools.as_slice(), facts.resources.as_slice()));
+        // One that does not run keeps its name: no rule about its tools counts for another's.
+        let tools = self.servers.iter().map(|SessionServer { definition, state, .. }| {
+            let (tools, resources) = match state {
+                McpServerState::Running(facts) => (&facts.tools[..], &facts.resources[..]),
+                _ => (&[][..], &[][..]),
+            };
+            (definition.name.as_str(), tools, resources)
+        });
         self.catalog = Arc::new(ToolCatalog::new(tools));
         let offers = Arc::new(ServerOffers::new(running));
         let before = std::mem::replace(&mut self.offers, offers);

@@ -9,16 +9,15 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
-use super::mcp_schemas::schema;
 use super::mcp_servers::OutgoingMcpRequest;
 use super::recall_tool::answer;
 use super::turn_messages::TurnMessage;
-use avocet_core::i18n::{Localize, LocalizedText, mcp_pages as phrases};
-use avocet_core::protocol::{Observation, Outcome, StepAction, ToolSchema};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, mcp_pages as phrases};
+use avocet_core::protocol::{Observation, Outcome, StepAction};
 use avocet_mcp::{McpCallId, McpError, McpReply, McpRequest, OfferedTool, ToolCatalog};
 use avocet_safety::redact::Redactor;
 use avocet_safety::{ClearedStep, MCP_CALL_TOOL, MCP_FIND_TOOL};
-use avocet_tools::{RunControl, Tool, ToolSpec};
+use avocet_tools::{RunControl, Tool, ToolSpec, attachments};
 
 /// The most tools that one search gives.
 const MAX_FOUND: usize = 5;
@@ -76,6 +75,7 @@ impl Tool for McpTool {
                     observation
                 }
             };
+            prepare_images(&mut observation).await;
             redactor.mask_output(&mut observation);
             observation
         }
@@ -131,13 +131,29 @@ fn observe(step: &ClearedStep, result: Result<McpReply, McpError>) -> Observatio
     }
 }
 
+/// Makes its images what providers take. One is what its bytes say, whatever its server calls it:
+/// a request with any other would be refused, and each after it.
+async fn prepare_images(observation: &mut Observation) {
+    let images = std::mem::take(&mut observation.images);
+    let prepare = move || -> Vec<_> {
+        let numbered = images.iter().zip(1..);
+        numbered.map(|(image, n)| attachments::of_image(&format!("[image {n}]"), image)).collect()
+    };
+    for prepared in tokio::task::spawn_blocking(prepare).await.unwrap_or_default() {
+        match prepared {
+            Ok(attachment) => observation.images.extend(attachment.image),
+            Err(why) => observation.stdout.push_str(&format!("\n{}", why.text(Lang::En))),
+        }
+    }
+}
+
 /// The tools that a search finds, each with its input.
 fn found_tools(catalog: &ToolCatalog, input: &Value) -> String {
     let query = input.get("query").and_then(Value::as_str).unwrap_or_default();
     let found = catalog.find(query, MAX_FOUND);
     let line = |offered: &&OfferedTool| {
-        let ToolSchema { name, description, parameters } = schema(offered);
-        format!("{name}: {description}\ninput: {parameters}")
+        let OfferedTool { name, tool, .. } = offered;
+        format!("{name}: {}\ninput: {}", tool.description, tool.schema)
     };
     if found.is_empty() {
         return "no tool matches".to_owned();

@@ -346,7 +346,8 @@ pub fn of_text(name: &str, text: String) -> Attachment {
 pub fn of_image(name: &str, image: &Image) -> Result<Attachment, LocalizedText> {
     let broken = || phrases::IMAGE_BROKEN.with("name", name);
     let bytes = STANDARD.decode(&image.data).map_err(|_| broken())?;
-    let (image, size) = if image.mime == Image::PDF {
+    let is_pdf = image.mime == Image::PDF && image::mime(&bytes) == Some(Image::PDF);
+    let (image, size) = if is_pdf {
         (image.clone(), AttachmentSize::Document { bytes: bytes.len() as u64 })
     } else {
         let PreparedImage { image, size } = image::prepare(bytes, name)?;

@@ -263,6 +263,18 @@ fn a_step_shows_its_diff_and_runs_once_it_is_permitted() {
 }
 
 #[test]
+fn the_folder_of_trust_counts_wherever_the_program_was_started() {
+    let bench = TestDir::new();
+    fs::create_dir_all(bench.path("home")).unwrap();
+    let home = bench.path("home").display().to_string();
+    let model = bench.script(&[DONE]);
+    let mut client = AcpClient::start(&bench, &["--cwd", &home, "--model", &model], &["acp"]);
+    client.open(&bench);
+    let (_, said) = client.close();
+    assert!(!said.contains("not trusted"), "{said}");
+}
+
+#[test]
 fn a_rejected_step_goes_back_to_the_model_as_declined() {
     let bench = TestDir::new();
     let server = Server::start(vec![Reply::text(&write_file("a.txt"), 3), Reply::chat("Well.")]);

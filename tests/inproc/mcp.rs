@@ -18,6 +18,7 @@ use avocet::protocol::{
 use avocet::safety::{PolicyRule, ServerReach};
 use avocet::session::SessionConfig;
 use avocet::session::mcp_servers::McpAccess;
+use avocet::tools::image;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -92,7 +93,11 @@ fn sampling() -> Value {
 }
 
 fn result(id: &Value, text: &Value) -> Value {
-    let content = json!([{ "type": "text", "text": text }]);
+    let text = match text {
+        Value::Object(_) => text.clone(),
+        _ => json!({ "type": "text", "text": text }),
+    };
+    let content = json!([text]);
     json!({ "jsonrpc": "2.0", "id": id, "result": { "content": content } })
 }
 
@@ -226,6 +231,50 @@ async fn a_secret_in_a_result_is_masked() {
     let events = client.turn("say it").await;
     assert!(!observed(&events).stdout.contains(talk::SECRET));
     client.close().await;
+}
+
+#[tokio::test]
+async fn an_image_of_a_result_is_what_its_bytes_say_and_what_is_none_is_named() {
+    let folder = crate::support::temp_dir();
+    let servers = Played { definitions: vec![definition("theirs", false)], ..Played::default() };
+    let png: &[u8] = include_bytes!("../fixtures/pixel.png");
+    let show = |mime: &str, bytes: &[u8]| {
+        let data = image::document(bytes).data;
+        let block = json!({ "type": "image", "mimeType": mime, "data": data });
+        tool("mcp.theirs.say", json!({ "what": block }))
+    };
+    for (mime, bytes, sent) in [
+        ("image/webp", png, Some("image/png")),
+        ("application/pdf", png, Some("image/png")),
+        ("image/png", b"no image", None),
+        ("application/pdf", b"no document", None),
+    ] {
+        let mut parts = parts(folder.path(), &[&show(mime, bytes), DONE], &servers);
+        parts.security.policy.allowed = vec![PolicyRule::parse("mcp.theirs.say").unwrap()];
+        let mut client = SessionClient::start(parts);
+        let events = client.turn("show it").await;
+        let observation = observed(&events);
+        let mimes: Vec<&str> = observation.images.iter().map(|it| it.mime.as_str()).collect();
+        assert_eq!(mimes.first().copied(), sent, "{mime} {observation:?}");
+        assert_eq!(observation.stdout.contains("[image 1] is"), sent.is_none(), "{mime}");
+        client.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_rule_about_a_server_that_is_off_does_not_count_for_one_of_a_like_name() {
+    let folder = crate::support::temp_dir();
+    let off = ServerDefinition { is_enabled: false, ..definition("th.eirs", false) };
+    let servers =
+        Played { definitions: vec![off, definition("th_eirs", false)], ..Played::default() };
+    let step = tool("mcp.th_eirs.say", json!({ "what": "hello" }));
+    let mut parts = parts(folder.path(), &[&step, DONE], &servers);
+    parts.security.policy.allowed = vec![PolicyRule::parse("mcp.th_eirs.say").unwrap()];
+    let mut client = SessionClient::start(parts);
+    let events = client.turn("say hello").await;
+    assert_eq!(observed(&events).risk.rule, "tool.unknown");
+    client.close().await;
+    assert_eq!(*servers.started.lock().unwrap(), ["run-th_eirs"]);
 }
 
 #[tokio::test]

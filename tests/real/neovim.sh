@@ -54,7 +54,8 @@ wait_for() {
     cat "$pictures/nvim-$1.txt"
     failed=1
 }
-say() { screen send-keys G o "$1" Escape Enter; }
+# Escape and what follows it at once would be one key.
+say() { screen send-keys G o "$1" Escape && sleep 0.5 && screen send-keys Enter; }
 
 screen new-session -d -x 120 -y 60 env PATH="$root/bin:$PATH" HOME="$root" AVOCET_HOME="$root/avocet" \
     XDG_CONFIG_HOME="$root/config" XDG_DATA_HOME="$root/data" XDG_STATE_HOME="$root/state" LC_ALL=C.UTF-8 \

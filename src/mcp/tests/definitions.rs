@@ -159,6 +159,51 @@ fn what_cannot_be_used_is_named_and_costs_nothing_else() {
 }
 
 #[test]
+fn what_a_file_switches_off_elsewhere_is_off() {
+    let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (home, work) = (home.path(), work.path());
+    let server = json!({"command": "x"});
+    let claude = json!({"mcpServers": {"a": server, "b": server},
+        "projects": {work.to_str().unwrap(): {"disabledMcpServers": ["a"]}}});
+    write(home, ".claude.json", &claude.to_string());
+    let gemini = json!({"mcp": {"allowed": ["c", "d"], "excluded": ["d"]},
+        "mcpServers": {"c": server, "d": server, "e": server}});
+    write(home, ".gemini/settings.json", &gemini.to_string());
+    let opencode = json!({"mcp": {"f": server, "g": server, "h": server},
+        "tools": {"f*": false, "g_del*": false, "h*": true}});
+    write(home, ".config/opencode/opencode.json", &opencode.to_string());
+    let found = read(home, work);
+    let on: Vec<&str> = found
+        .servers
+        .iter()
+        .filter(|server| server.is_enabled)
+        .map(|server| server.name.as_str())
+        .collect();
+    assert_eq!(on, ["b", "c", "g", "h"]);
+    let tools = &found.servers.iter().find(|server| server.name == "g").unwrap().tools;
+    assert!(tools.allows("read") && !tools.allows("delete"));
+}
+
+#[test]
+fn the_newer_form_of_opencode_has_its_servers_one_key_deeper() {
+    let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (home, work) = (home.path(), work.path());
+    let newer = json!({"mcp": {"timeout": {"startup": 5}, "servers": {
+        "a": {"type": "local", "command": ["a"]},
+        "b": {"type": "remote", "url": "https://b", "disabled": true},
+        "c": {"type": "local", "command": ["c"], "environment": {"K": "{file:~/k}"}},
+    }}});
+    write(work, ".opencode/opencode.jsonc", &newer.to_string());
+    let older = json!({"mcp": {"servers": {"type": "local", "command": ["s"]}}});
+    write(home, ".config/opencode/opencode.json", &older.to_string());
+    let found = read(home, work);
+    let names: Vec<_> = found.servers.iter().map(|it| (it.name.as_str(), it.is_enabled)).collect();
+    assert_eq!(names, [("servers", true), ("a", true), ("b", false)]);
+    let told: Vec<String> = found.diagnostics.iter().map(|it| it.localized().to_string()).collect();
+    assert!(told.len() == 1 && told[0].contains("{file:…}"), "{told:?}");
+}
+
+#[test]
 fn each_file_is_reported_with_what_is_used_of_it_and_what_is_not_and_why() {
     let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (home, work) = (home.path(), work.path());

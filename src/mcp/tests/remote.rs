@@ -130,10 +130,15 @@ type Form = Query<std::collections::BTreeMap<String, String>>;
 
 /// A server that wants a token, and gives one to who asks as OAuth says.
 fn guarded(address: &str) -> Router {
+    guarded_by(address, address, "code=c&state=STATE")
+}
+
+/// The same that calls itself so, and sends the browser back with this.
+fn guarded_by(address: &str, issuer: &str, back: &'static str) -> Router {
     let base = address.to_owned();
     let resource = json!({"resource": format!("{base}/mcp"), "authorization_servers": [base]});
     let metadata = json!({
-        "issuer": base, "authorization_endpoint": format!("{base}/authorize"),
+        "issuer": issuer, "authorization_endpoint": format!("{base}/authorize"),
         "token_endpoint": format!("{base}/token"), "registration_endpoint": format!("{base}/register"),
         "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"],
     });
@@ -151,9 +156,9 @@ fn guarded(address: &str) -> Router {
         (StatusCode::CREATED, Json(registered))
     };
     // The user says yes at once: the code is in the address that the browser is sent back to.
-    let authorize = async |Query(asked): Form| {
+    let authorize = async move |Query(asked): Form| {
         assert!(asked["code_challenge_method"] == "S256" && asked["client_id"] == "us");
-        let back = format!("{}?code=c&state={}", asked["redirect_uri"], asked["state"]);
+        let back = format!("{}?{}", asked["redirect_uri"], back.replace("STATE", &asked["state"]));
         (StatusCode::FOUND, [("location", back)])
     };
     // The first token is over before it is used.
@@ -217,6 +222,33 @@ async fn a_login_saves_tokens_that_the_next_start_renews_and_uses() {
     let mut client = connect(url, keys());
     assert_eq!(client.started().await.title, "remote 1");
     client.server.stop().await;
+}
+
+#[tokio::test]
+async fn a_login_with_another_state_or_issuer_fails_and_saves_nothing() {
+    for (issuer, back) in [
+        (None, "code=c&state=forged"),
+        (None, "code=c"),
+        (None, "code=c&state=STATE&iss=https%3A%2F%2Fother.example"),
+        (None, "error=access_denied&state=STATE"),
+        (Some("https://other.example"), "code=c&state=STATE"),
+    ] {
+        let address = serve_at(|base| guarded_by(base, issuer.unwrap_or(base), back)).await;
+        let url = format!("{address}/mcp");
+        let folder = tempfile::tempdir().unwrap();
+        let keys = || Arc::new(KeyStore::new(folder.path().join("keys.toml"), None));
+        let server = RemoteServer { url: url.clone(), ..RemoteServer::default() };
+        let login = begin_login(definition(ServerTransport::Http(server)), keys()).await;
+        let failed = match login {
+            Ok(login) => {
+                tokio::spawn(reqwest::get(login.url().to_owned()));
+                login.finish().await.unwrap_err()
+            }
+            Err(error) => error,
+        };
+        assert!(matches!(failed, McpError::LoginFailed { .. }), "{back}: {failed:?}");
+        assert!(keys().place(&format!("mcp {url}")).is_none(), "{back}");
+    }
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use rustls::{ClientConfig, RootCertStore};
 /// Why no redirects: a redirect would send the key to an address the user did not choose. Why no
 /// proxy for this machine: a proxy elsewhere cannot reach it.
 pub fn build_client(connect: Duration, url: &Url) -> reqwest::Result<Client> {
-    build_pinned_client(connect, url, &[])
+    build_client_with(connect, url, |builder| builder)
 }
 
 /// The same for a server that has these addresses, if any are given: its name is not looked up.
@@ -26,6 +26,18 @@ pub fn build_pinned_client(
     url: &Url,
     addresses: &[SocketAddr],
 ) -> reqwest::Result<Client> {
+    build_client_with(connect, url, |builder| match url.host_str() {
+        Some(host) if !addresses.is_empty() => builder.resolve_to_addrs(host, addresses),
+        _ => builder,
+    })
+}
+
+/// The same with settings of its own.
+pub(super) fn build_client_with(
+    connect: Duration,
+    url: &Url,
+    set: impl Fn(ClientBuilder) -> ClientBuilder,
+) -> reqwest::Result<Client> {
     // An error means that a provider is installed already, which is what we want.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
@@ -33,10 +45,7 @@ pub fn build_pinned_client(
             .user_agent(concat!("avocet/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(connect)
             .redirect(redirect::Policy::none());
-        let builder = match url.host_str().filter(|_| !addresses.is_empty()) {
-            Some(host) => builder.resolve_to_addrs(host, addresses),
-            None => builder,
-        };
+        let builder = set(builder);
         match (proxy_of(url), url.scheme() == "http") {
             (None, true) => builder.no_proxy().tls_certs_only([]),
             (None, false) => builder.no_proxy(),

@@ -110,6 +110,23 @@ fn a_rule_covers_one_tool_with_any_input() {
 }
 
 #[test]
+fn a_rule_refuses_or_asks_about_all_tools_of_a_server_and_allows_none() {
+    let named = |rules: &[&str]| -> Vec<PolicyRule> {
+        rules.iter().map(|rule| PolicyRule::parse(rule).unwrap()).collect()
+    };
+    let allowed = named(&["mcp.git.log", "mcp.git.*", "mcp.*"]);
+    for rule in ["mcp.git.*", "mcp.git.l*", "mcp.*"] {
+        let asked = Policy { allowed: allowed.clone(), asked: named(&[rule]), ..Policy::default() };
+        assert!(matches!(call("mcp.git.log", &asked), Verdict::Ask(_)), "{rule}");
+        let denied = Policy { denied: named(&[rule]), ..asked };
+        assert!(matches!(call("mcp.git.log", &denied), Verdict::Refuse(_)), "{rule}");
+    }
+    let other = Policy { allowed, denied: named(&["mcp.gi.*", "mcp.git.p*"]), ..Policy::default() };
+    assert!(matches!(call("mcp.git.log", &other), Verdict::Run(_)));
+    assert!(matches!(call("mcp.git.commit", &other), Verdict::Ask(_)), "a star allows nothing");
+}
+
+#[test]
 fn the_rule_that_is_offered_is_the_name_of_the_tool() {
     let (policy, place) = (Policy::default(), place());
     let policy_cx = PolicyContext { policy: &policy, place: &place, world: &WithServer };
