@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::key_source::user_command;
-use super::task_runner::TaskRunner;
+use super::task_runner::{TaskRunner, read_whole};
 use crate::cli::Exit;
 use crate::cli::batch::{BatchOptions, BatchTask};
 use crate::cli::cluster::{
@@ -91,7 +91,7 @@ impl ClusterRun<'_, '_> {
         for line in self.pending.keys().copied().collect::<Vec<_>>() {
             let Some(task) = self.pending.get(&line) else { continue };
             let file = task.single_result(self.out);
-            let text = fs::read_to_string(&file).unwrap_or_default();
+            let text = read_whole(&file).unwrap_or_default();
             let Some(result) = read_results(&text).pop().filter(|it| it.task == task.id) else {
                 continue;
             };

@@ -1,5 +1,5 @@
-//! `avocet import`: finds the conversations of another client, shows what would be copied, asks, and
-//! saves them.
+//! `avocet import`: finds the conversations and settings of another client, shows what would be
+//! copied, asks, and saves them.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::extensions::confirm;
+use super::import_settings::SettingsImport;
 use super::startup::Startup;
 use super::subcommands::print_rows;
 use crate::cli::Exit;
@@ -38,7 +39,12 @@ pub fn run(startup: &Startup, options: &ImportOptions, json: bool, yes: bool) ->
     let mut sessions = source.sessions();
     let total = sessions.len();
     let name = client.name();
-    if total == 0 && source.unread == 0 && source.unread_database.is_none() {
+    let settings = match SettingsImport::find(startup, client) {
+        Ok(settings) => settings,
+        Err(error) => return startup.fail(&Notice::error(error.localized()), Exit::Failed),
+    };
+    let has_unread = source.unread > 0 || source.unread_database.is_some();
+    if total == 0 && !has_unread && settings.is_empty() {
         let shown = source.folder.display().to_string();
         let say = phrases::NOTHING.with("client", name).with("folder", shown);
         return startup.fail(&Notice::info(say), Exit::Done);
@@ -48,23 +54,41 @@ pub fn run(startup: &Startup, options: &ImportOptions, json: bool, yes: bool) ->
         Err(error) => return startup.fail(&Notice::error(error.localized()), Exit::Failed),
     }
     let mut rows = rows(&sessions, total - sessions.len());
-    let left = left_out(&sessions, &source);
+    rows.extend(settings.rows());
+    let mut left = left_out(&sessions, &source);
+    left.extend(settings.left_out());
     if !left.is_empty() {
         rows.push(PageRow::heading(phrases::NOT_COPIED));
         rows.extend(left);
     }
     let shown = print_rows(startup, &rows, json);
-    if options.dry_run || shown != Exit::Done || total == 0 {
+    if options.dry_run || shown != Exit::Done {
         return shown;
     }
-    if sessions.is_empty() {
+    if sessions.is_empty() && total > 0 {
         let say = phrases::NOTHING_NEW.with("client", name).with("count", total);
-        return startup.fail(&Notice::info(say), Exit::Done);
+        startup.fail(&Notice::info(say), Exit::Done);
     }
-    let ask = phrases::ASK.with("count", sessions.len());
+    let count = sessions.len();
+    let asked = (count > 0).then(|| phrases::ASK.with("count", count));
+    let saved =
+        asked.map(|ask| when_wanted(startup, ask, yes, || save(startup, &mut source, &sessions)));
+    match saved.unwrap_or(Exit::Done) {
+        Exit::Done => settings.write(startup, yes),
+        other => other,
+    }
+}
+
+/// Does it if the user says so.
+pub(super) fn when_wanted(
+    startup: &Startup,
+    ask: LocalizedText,
+    yes: bool,
+    work: impl FnOnce() -> Exit,
+) -> Exit {
     let sure = if yes { Confirmation::Yes } else { confirm(startup, ask, true) };
     match sure {
-        Confirmation::Yes => save(startup, &mut source, &sessions),
+        Confirmation::Yes => work(),
         Confirmation::No => startup.fail(&Notice::info(phrases::NOT_WANTED), Exit::Blocked),
         Confirmation::NoUser => startup.fail(&Notice::error(phrases::NEEDS_YES), Exit::Blocked),
     }
@@ -72,7 +96,10 @@ pub fn run(startup: &Startup, options: &ImportOptions, json: bool, yes: bool) ->
 
 /// What would be copied, and how many conversations were before.
 fn rows(sessions: &[FoundSession], known: usize) -> Vec<PageRow> {
-    let mut rows = vec![PageRow::heading(phrases::TO_COPY)];
+    let mut rows = Vec::new();
+    if !sessions.is_empty() || known > 0 {
+        rows.push(PageRow::heading(phrases::TO_COPY));
+    }
     rows.extend(sessions.iter().map(|session| session.row.clone()));
     if known > 0 {
         rows.push(PageRow::pair(phrases::KNOWN, known.to_string()));

@@ -140,6 +140,10 @@ fn a_wrong_file_of_tasks_is_told_in_a_sentence_and_nothing_runs() {
         "Line 3: ",
     );
     wrong(&[], "The file has no task.");
+    let file = fs::File::create(bench.work().join("tasks.jsonl")).unwrap();
+    file.set_len(300 << 20).unwrap();
+    let output = batch(&bench, &[]);
+    assert!(errors(&output).contains("the file is larger than"), "{}", errors(&output));
     fs::remove_file(bench.work().join("tasks.jsonl")).unwrap();
     let output = batch(&bench, &[]);
     assert!(errors(&output).contains("`tasks.jsonl` cannot be read"), "{}", errors(&output));

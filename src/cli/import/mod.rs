@@ -1,20 +1,22 @@
-//! Conversations of other clients (`avocet import`): what their files say, as events of a session of
-//! ours. Pure; `app` finds the files and saves what comes of them.
+//! Conversations and settings of other clients (`avocet import`): what their files say, as events of a
+//! session and settings of ours. Pure; `app` finds the files and saves what comes of them.
 
 mod claude;
 mod codex;
 mod gemini;
 mod opencode;
 mod session_reader;
+mod settings_reader;
 
 use clap::{Args, ValueEnum};
 
 pub use opencode::OpencodeMessage;
 pub use session_reader::{ImportedSession, LostParts, add_lost, lost_rows};
+pub use settings_reader::ImportedSettings;
 
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct ImportOptions {
-    /// The client whose conversations are copied.
+    /// The client whose conversations and settings are copied.
     #[arg(value_enum)]
     pub client: ImportClient,
     /// Only show what would be copied.
