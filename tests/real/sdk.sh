@@ -73,7 +73,7 @@ await assert.rejects(session.op("sing"), /sing/);
 await session.close();
 assert.equal(await avocet.close(), 0);
 await assert.rejects(session.op("stop"), /has ended/);
-const killed = await Avocet.start([], program);
+const killed = await Avocet.start(["--model", `scripted:${root}/again`], program);
 const open = await killed.open(root + "/work");
 (killed as any).process.kill("SIGKILL");
 for (let n = 0; n < 3; n++) await assert.rejects(open.op("stop"), /has ended/);
