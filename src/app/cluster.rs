@@ -204,6 +204,7 @@ impl ClusterRun<'_, '_> {
         let leaving = self.runner.startup.shared.leaving.clone();
         let mut waiting: Vec<usize> = self.pending.keys().rev().copied().collect();
         let mut free: Vec<String> = (0..jobs).flat_map(|_| hosts.iter().rev().cloned()).collect();
+        let mut lost: Vec<String> = Vec::new();
         let mut running = JoinSet::new();
         loop {
             while !waiting.is_empty()
@@ -227,14 +228,18 @@ impl ClusterRun<'_, '_> {
                 Err(why) => Some(why),
             };
             match why {
+                None if lost.contains(&host) => {}
                 None => free.push(host),
                 Some(why) => {
                     if self.pending.contains_key(&line) {
                         waiting.push(line);
                     }
-                    self.tell(Notice::warning(
-                        phrases::HOST_LOST.with("host", host).with("why", why),
-                    ));
+                    if !lost.contains(&host) {
+                        free.retain(|other| *other != host);
+                        let say = phrases::HOST_LOST.with("host", host.as_str());
+                        self.tell(Notice::warning(say.with("why", why)));
+                        lost.push(host);
+                    }
                 }
             }
         }
