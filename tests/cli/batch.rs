@@ -176,6 +176,26 @@ fn a_full_disk_fails_the_task_that_meets_it() {
     );
 }
 
+/// Half a patch is no patch.
+#[test]
+fn a_patch_for_which_the_disk_has_no_room_leaves_the_work_where_it_was_done() {
+    let bench = project(&[&write_file("a.txt"), DONE]);
+    tasks(&bench, &[task("one", "repo")]);
+    fs::create_dir(bench.work().join("out")).unwrap();
+    symlink("/dev/full", bench.work().join("out/one.patch")).unwrap();
+    let output = batch(&bench, &[]);
+    assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
+    assert!(errors(&output).contains("The patch could not be made"), "{}", errors(&output));
+    let mut list = Command::new("git");
+    list.args(["worktree", "list", "--porcelain"]).current_dir(bench.work().join("repo"));
+    let kept = String::from_utf8(list.envs(bench.envs()).output().unwrap().stdout).unwrap();
+    let folder = kept.lines().filter_map(|line| line.strip_prefix("worktree ")).next_back();
+    assert!(fs::exists(format!("{}/a.txt", folder.unwrap())).unwrap(), "{kept}");
+    assert!(!out(&bench, "one.patch").contains("+++"));
+    assert_eq!(batch(&bench, &[]).status.code(), Some(0));
+    assert!(out(&bench, "one.patch").contains("+++ b/a.txt"));
+}
+
 #[test]
 fn ctrl_c_stops_the_tasks_and_the_next_run_goes_on_with_them() {
     let wait = json!({ "program": "sleep", "args": ["100"] });
