@@ -123,16 +123,16 @@ impl ImportClient {
     }
 
     /// What one of its files says. `is_state`: it also holds much that is no setting.
-    pub fn read_settings(self, document: &Value, is_state: bool, into: &mut ImportedSettings) {
+    pub fn read_settings(self, document: &Value, is_state: bool, imported: &mut ImportedSettings) {
         let meanings = self.meanings();
         for (name, value) in leaves(document, meanings) {
             let meaning = meanings.iter().find(|(known, _)| *known == name);
             let is_used = match meaning {
-                Some((_, meaning)) => self.take(&name, value, document, meaning, into),
+                Some((_, meaning)) => self.take(&name, value, document, meaning, imported),
                 None => is_state,
             };
-            if !is_used && into.unused.len() < MAX_NAMES {
-                into.unused.push(cut(&one_line(&name), MAX_NAME));
+            if !is_used && imported.unused.len() < MAX_NAMES {
+                imported.unused.push(cut(&one_line(&name), MAX_NAME));
             }
         }
     }
@@ -144,7 +144,7 @@ impl ImportClient {
         value: &Value,
         document: &Value,
         meaning: &SettingMeaning,
-        into: &mut ImportedSettings,
+        imported: &mut ImportedSettings,
     ) -> bool {
         let word = match value {
             Value::String(word) => word.clone(),
@@ -165,7 +165,7 @@ impl ImportClient {
             Model => {
                 let model = self.model(&word, document);
                 let is_known = model.is_some();
-                into.model = model.or(into.model.take());
+                imported.model = model.or(imported.model.take());
                 return is_known;
             }
             Refused => {
@@ -174,17 +174,17 @@ impl ImportClient {
                 let is_asked = rules.is_empty() && word == "ask";
                 let is_whole = !rules.is_empty() && rules.iter().all(Option::is_some);
                 let rule = |rule| ("safety.deny".to_owned(), TomlValue::List(vec![rule]));
-                into.found.extend(rules.into_iter().flatten().map(rule));
+                imported.found.extend(rules.into_iter().flatten().map(rule));
                 return is_whole || is_asked;
             }
             InPlace => {
-                into.in_place.push(name.to_owned());
+                imported.in_place.push(name.to_owned());
                 return true;
             }
             Nothing => return true,
         };
         let is_known = taken.is_some();
-        into.found.extend(taken.flatten());
+        imported.found.extend(taken.flatten());
         is_known
     }
 
