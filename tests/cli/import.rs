@@ -209,8 +209,8 @@ fn settings_are_shown_first_and_written_where_the_user_has_none() {
         assert!(said.contains(expected), "{expected}: {said}");
     }
     let unused =
-        "Settings without a meaning here: env, permissions.allow, permissions.defaultMode, theme";
-    let in_place = "Used where they are, and not copied: hooks, permissions.deny";
+        "Settings without a meaning here: theme, permissions.allow, permissions.defaultMode, env";
+    let in_place = "Used where they are, and not copied: permissions.deny, hooks";
     assert!(said.contains(unused) && said.contains(in_place), "{said}");
     assert!(
         !said.contains(SECRET) && !said.contains("oauth") && !said.contains('\u{1b}'),
