@@ -10,15 +10,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::extensions::confirm;
-use super::import_settings::SettingsImport;
+use super::import_settings::{SettingsImport, when_wanted};
 use super::startup::Startup;
 use super::subcommands::print_rows;
 use crate::cli::Exit;
 use crate::cli::import::{
     ImportClient, ImportOptions, ImportedSession, LostParts, OpencodeMessage, add_lost, lost_rows,
 };
-use crate::cli::input::Confirmation;
 use avocet_config::foreign_file::read_text;
 use avocet_core::i18n::{Localize, LocalizedText, import as phrases};
 use avocet_core::protocol::{Notice, PageRow};
@@ -76,21 +74,6 @@ pub fn run(startup: &Startup, options: &ImportOptions, json: bool, yes: bool) ->
     match saved.unwrap_or(Exit::Done) {
         Exit::Done => settings.write(startup, yes),
         other => other,
-    }
-}
-
-/// Does it if the user says so.
-pub(super) fn when_wanted(
-    startup: &Startup,
-    ask: LocalizedText,
-    yes: bool,
-    work: impl FnOnce() -> Exit,
-) -> Exit {
-    let sure = if yes { Confirmation::Yes } else { confirm(startup, ask, true) };
-    match sure {
-        Confirmation::Yes => work(),
-        Confirmation::No => startup.fail(&Notice::info(phrases::NOT_WANTED), Exit::Blocked),
-        Confirmation::NoUser => startup.fail(&Notice::error(phrases::NEEDS_YES), Exit::Blocked),
     }
 }
 

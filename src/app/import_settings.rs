@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::import::when_wanted;
+use super::extensions::confirm;
 use super::startup::Startup;
 use crate::cli::Exit;
 use crate::cli::import::{ImportClient, ImportedSettings};
+use crate::cli::input::Confirmation;
 use avocet_config::SettingsLayer;
 use avocet_config::edit::{self, EditError};
 use avocet_config::foreign_file::{read_text, without_comments};
@@ -122,6 +123,21 @@ impl SettingsImport {
                 Err(error) => startup.fail(&Notice::error(error.localized()), Exit::Failed),
             }
         })
+    }
+}
+
+/// Does it if the user says so.
+pub fn when_wanted(
+    startup: &Startup,
+    ask: LocalizedText,
+    yes: bool,
+    work: impl FnOnce() -> Exit,
+) -> Exit {
+    let sure = if yes { Confirmation::Yes } else { confirm(startup, ask, true) };
+    match sure {
+        Confirmation::Yes => work(),
+        Confirmation::No => startup.fail(&Notice::info(phrases::NOT_WANTED), Exit::Blocked),
+        Confirmation::NoUser => startup.fail(&Notice::error(phrases::NEEDS_YES), Exit::Blocked),
     }
 }
 

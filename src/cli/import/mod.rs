@@ -2,14 +2,16 @@
 //! session and settings of ours. Pure; `app` finds the files and saves what comes of them.
 
 mod claude;
+mod client;
 mod codex;
 mod gemini;
 mod opencode;
 mod session_reader;
 mod settings_reader;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+pub use client::ImportClient;
 pub use opencode::OpencodeMessage;
 pub use session_reader::{ImportedSession, LostParts, add_lost, lost_rows};
 pub use settings_reader::ImportedSettings;
@@ -24,24 +26,7 @@ pub struct ImportOptions {
     pub dry_run: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ImportClient {
-    Claude,
-    Codex,
-    Opencode,
-    Gemini,
-}
-
 impl ImportClient {
-    pub fn name(self) -> &'static str {
-        match self {
-            ImportClient::Claude => "claude",
-            ImportClient::Codex => "codex",
-            ImportClient::Opencode => "opencode",
-            ImportClient::Gemini => "gemini",
-        }
-    }
-
     /// Reads one file; of opencode, whose messages are files, [`OpencodeMessage`]s are read.
     pub fn read(self, bytes: &[u8]) -> ImportedSession {
         match self {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::ImportClient;
+use super::client::ImportClient;
 use avocet_config::edit;
 use avocet_config::keys::EFFORTS;
 use avocet_config::toml_schema::TomlValue;
