@@ -67,7 +67,7 @@ pub fn read_whole(path: &Path) -> Result<String, LocalizedText> {
 fn read_and_end_line(file: &mut File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if file.metadata()?.is_file() {
-        file.by_ref().take(MAX_RESULTS + 1).read_to_end(&mut bytes)?;
+        io::Read::by_ref(file).take(MAX_RESULTS + 1).read_to_end(&mut bytes)?;
     }
     let is_whole = bytes.len() as u64 <= MAX_RESULTS;
     if is_whole && bytes.last().is_some_and(|last| *last != b'\n') {

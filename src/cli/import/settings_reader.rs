@@ -15,7 +15,7 @@ const MAX_NAMES: usize = 40;
 const MAX_NAME: usize = 60;
 
 /// What the files of a client say.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct ImportedSettings {
     /// Ours, by their keys; `*` in one is the profile.
     pub found: Vec<(String, TomlValue)>,
