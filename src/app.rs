@@ -69,6 +69,7 @@ mod gateway_setup;
 mod headless;
 mod hooks;
 mod import;
+mod import_settings;
 mod key_source;
 mod live_settings;
 mod login;

@@ -33,6 +33,7 @@ from harbor.models.model_api_format import ModelApiFormat
 from harbor.models.trajectories import (
     Agent,
     FinalMetrics,
+    Metrics,
     Observation,
     ObservationResult,
     Step,
@@ -251,13 +252,23 @@ def convert(events: list[dict[str, Any]], agent: Agent, name: str | None = None)
         trajectory_id=name,
         agent=agent,
         steps=steps.all,
-        final_metrics=metrics([turn["usage"] for turn in ended]) if ended else None,
+        final_metrics=final_metrics([turn["usage"] for turn in ended]) if ended else None,
         extra=None if name else {"ending": ending},
         subagent_trajectories=children or None,
     )
 
 
-def metrics(usages: list[dict[str, Any]]) -> FinalMetrics:
+def metrics(usage: dict[str, Any]) -> Metrics:
+    cost = usage.get("cost_micros")
+    return Metrics(
+        prompt_tokens=usage["input_tokens"],
+        completion_tokens=usage["output_tokens"],
+        cached_tokens=usage.get("cached_tokens", 0),
+        cost_usd=cost / 1_000_000 if cost else None,
+    )
+
+
+def final_metrics(usages: list[dict[str, Any]]) -> FinalMetrics:
     def total(field: str) -> int:
         return sum(usage.get(field, 0) for usage in usages)
 
@@ -294,6 +305,7 @@ class Steps:
             case "replied":
                 step = self.append("agent", event["message"])
                 step.reasoning_content = "".join(self.thoughts) or None
+                step.metrics = metrics(event["usage"]) if event.get("usage") else None
                 self.thoughts = []
             case "step_started":
                 self.call(event)

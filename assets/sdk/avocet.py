@@ -15,6 +15,9 @@ import subprocess
 import threading
 
 
+GONE = {"error": {"message": "the program has ended"}}
+
+
 class AvocetError(Exception):
     """What the program refused, in its own words."""
 
@@ -28,6 +31,7 @@ class Avocet:
         self.answers = {}
         self.sessions = {}
         self.lock = threading.Lock()
+        self.ended = False
         threading.Thread(target=self._read, daemon=True).start()
         self.version = self.call("initialize")["version"]
 
@@ -39,12 +43,17 @@ class Avocet:
 
     def call(self, method, **params):
         """Sends a request and returns its result."""
-        with self.lock:
-            number, answer = next(self.numbers), queue.Queue(1)
-            self.answers[number] = answer
-            message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-            self.process.stdin.write(json.dumps(message) + "\n")
-            self.process.stdin.flush()
+        number, answer = next(self.numbers), queue.Queue()
+        self.answers[number] = answer
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        try:
+            with self.lock:
+                self.process.stdin.write(json.dumps(message) + "\n")
+                self.process.stdin.flush()
+        except (OSError, ValueError):
+            self.ended = True
+        if self.ended:
+            answer.put(GONE)
         answer = answer.get()
         if "error" in answer:
             error = answer["error"]
@@ -60,26 +69,28 @@ class Avocet:
 
     def close(self):
         """Saves every session and ends the program."""
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except OSError:
+            pass
         return self.process.wait()
 
     def _events(self, name):
-        with self.lock:
-            return self.sessions.setdefault(name, queue.Queue())
+        return self.sessions.setdefault(name, queue.Queue())
 
     def _read(self):
         for line in self.process.stdout:
             message = json.loads(line)
             params = message.get("params", {})
             if "method" not in message:
-                self.answers.pop(message["id"]).put(message)
+                self.answers.pop(message["id"], queue.Queue()).put(message)
             elif message["method"] == "session.event":
                 self._events(params["session"]).put(params["event"])
             elif message["method"] == "session.closed":
                 self._events(params["session"]).put(None)
-        gone = {"error": {"message": "the program has ended"}}
+        self.ended = True
         for answer in list(self.answers.values()):
-            answer.put(gone)
+            answer.put(GONE)
         for events in list(self.sessions.values()):
             events.put(None)
 

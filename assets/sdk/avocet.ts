@@ -37,6 +37,7 @@ export class Avocet {
   private answers = new Map<number, { resolve: (result: Json) => void; reject: (error: Error) => void }>();
   private sessions = new Map<string, Events>();
   private ended: Promise<number | null>;
+  private isGone = false;
   private process: ChildProcess;
 
   private constructor(options: string[], program: string) {
@@ -46,6 +47,8 @@ export class Avocet {
     this.ended = new Promise((resolve) => this.process.on("close", resolve));
     void this.ended.then(() => this.end());
     this.process.on("error", () => this.end());
+    // A program that has ended reads no more; what waits for it is told so below.
+    this.process.stdin!.on("error", () => {});
   }
 
   static async start(options: string[] = [], program = "avocet"): Promise<Avocet> {
@@ -56,6 +59,7 @@ export class Avocet {
 
   /** Sends a request and returns its result. */
   call(method: string, params: Json = {}): Promise<Json> {
+    if (this.isGone) return Promise.reject(new Error("the program has ended"));
     const id = ++this.numbers;
     const answer = new Promise<Json>((resolve, reject) => this.answers.set(id, { resolve, reject }));
     this.process.stdin!.write(JSON.stringify({ jsonrpc: "2.0", id, method, params }) + "\n");
@@ -89,6 +93,7 @@ export class Avocet {
   }
 
   private end(): void {
+    this.isGone = true;
     for (const { reject } of this.answers.values()) reject(new Error("the program has ended"));
     for (const events of this.sessions.values()) events.push(undefined);
   }

@@ -13,13 +13,13 @@ use super::gateway_service::GivenOptions;
 use super::runtime::runtime;
 use super::startup::Startup;
 use super::task_folder::{PatchBase, TaskFolder};
-use super::task_runner::{ResultFile, ResultTarget, TaskRunner, text_end};
+use super::task_runner::{ResultFile, ResultTarget, TaskRunner, read_whole, text_end, unread};
 use super::task_turn::{TaskTurn, until_signal};
 use crate::cli::Exit;
 use crate::cli::args::ApprovalFlags;
 use crate::cli::batch::{BatchOptions, BatchTask, parse_tasks};
 use crate::cli::cluster::BatchPlace;
-use crate::cli::task_results::{ResultOutcome, TaskResult, read_results};
+use crate::cli::task_results::{ResultOutcome, TaskResult, done_tasks, read_results};
 use avocet_config::atomic_file;
 use avocet_core::i18n::{LocalizedText, batch as phrases, cli, eval};
 use avocet_core::protocol::{Notice, Op, TurnOp};
@@ -69,8 +69,9 @@ pub fn run(
         Ok(opened) => opened,
         Err(why) => return startup.fail(&Notice::error(why), Exit::WrongUse),
     };
-    let is_done = |task: &BatchTask| results.iter().any(|result| result.task == task.id);
-    let tasks: Vec<_> = tasks.into_iter().filter(|(_, task)| !is_done(task)).collect();
+    let done_tasks = done_tasks(&results);
+    let tasks = tasks.into_iter().filter(|(_, task)| !done_tasks.contains(&task.id));
+    let tasks: Vec<_> = tasks.collect();
     let count = results.len() + tasks.len();
     let target = ResultTarget { file: Some(file), json };
     let mut runner = TaskRunner { startup: &startup, jobs: options.jobs, target, results, count };
@@ -90,12 +91,9 @@ pub fn run(
 
 /// The tasks with their folders, and the folder of the results.
 fn load(options: &BatchOptions) -> Result<(Vec<(PathBuf, BatchTask)>, PathBuf), LocalizedText> {
-    let about = |phrase: avocet_core::i18n::Phrase, path: &Path, error: &io::Error| {
-        phrase.with("path", path.display().to_string()).with("why", error.to_string())
-    };
     let file = &options.tasks;
-    let text = fs::read_to_string(file).map_err(|error| about(eval::UNREAD, file, &error))?;
-    let base = file.canonicalize().map_err(|error| about(eval::UNREAD, file, &error))?;
+    let text = read_whole(file)?;
+    let base = file.canonicalize().map_err(|error| unread(file, error.to_string()))?;
     let base = base.parent().unwrap_or(Path::new("/"));
     let placed = |task: BatchTask| {
         let place = task.place(base);
@@ -110,12 +108,16 @@ fn load(options: &BatchOptions) -> Result<(Vec<(PathBuf, BatchTask)>, PathBuf), 
     let tasks = parse_tasks(&text)?.into_iter().map(placed).collect::<Result<_, _>>()?;
     let out = &options.out;
     let made = fs::create_dir_all(out).and_then(|()| out.canonicalize());
-    Ok((tasks, made.map_err(|error| about(eval::UNWRITTEN, out, &error))?))
+    let unwritten = |error: io::Error| {
+        let say = eval::UNWRITTEN.with("path", out.display().to_string());
+        say.with("why", error.to_string())
+    };
+    Ok((tasks, made.map_err(unwritten)?))
 }
 
 /// Runs a task unless it has its result; a machine that starts it again does no harm.
 async fn run_one(file: &Path, trial: impl Future<Output = Option<TaskResult>>) -> io::Result<()> {
-    if !read_results(&fs::read_to_string(file).unwrap_or_default()).is_empty() {
+    if !read_results(&read_whole(file).unwrap_or_default()).is_empty() {
         return Ok(());
     }
     match trial.await {

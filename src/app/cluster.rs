@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::key_source::user_command;
-use super::task_runner::TaskRunner;
+use super::task_runner::{TaskRunner, read_whole};
 use crate::cli::Exit;
 use crate::cli::batch::{BatchOptions, BatchTask};
 use crate::cli::cluster::{
@@ -91,7 +91,7 @@ impl ClusterRun<'_, '_> {
         for line in self.pending.keys().copied().collect::<Vec<_>>() {
             let Some(task) = self.pending.get(&line) else { continue };
             let file = task.single_result(self.out);
-            let text = fs::read_to_string(&file).unwrap_or_default();
+            let text = read_whole(&file).unwrap_or_default();
             let Some(result) = read_results(&text).pop().filter(|it| it.task == task.id) else {
                 continue;
             };
@@ -204,6 +204,7 @@ impl ClusterRun<'_, '_> {
         let leaving = self.runner.startup.shared.leaving.clone();
         let mut waiting: Vec<usize> = self.pending.keys().rev().copied().collect();
         let mut free: Vec<String> = (0..jobs).flat_map(|_| hosts.iter().rev().cloned()).collect();
+        let mut lost: Vec<String> = Vec::new();
         let mut running = JoinSet::new();
         loop {
             while !waiting.is_empty()
@@ -227,14 +228,18 @@ impl ClusterRun<'_, '_> {
                 Err(why) => Some(why),
             };
             match why {
+                None if lost.contains(&host) => {}
                 None => free.push(host),
                 Some(why) => {
                     if self.pending.contains_key(&line) {
                         waiting.push(line);
                     }
-                    self.tell(Notice::warning(
-                        phrases::HOST_LOST.with("host", host).with("why", why),
-                    ));
+                    if !lost.contains(&host) {
+                        free.retain(|other| *other != host);
+                        let say = phrases::HOST_LOST.with("host", host.as_str());
+                        self.tell(Notice::warning(say.with("why", why)));
+                        lost.push(host);
+                    }
                 }
             }
         }

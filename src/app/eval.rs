@@ -13,12 +13,12 @@ use super::gateway_service::GivenOptions;
 use super::runtime::runtime;
 use super::startup::Startup;
 use super::task_folder::{TaskFolder, copy_files};
-use super::task_runner::{ResultFile, ResultTarget, TaskRunner, text_end};
+use super::task_runner::{ResultFile, ResultTarget, TaskRunner, read_whole, text_end, unread};
 use super::task_turn::{TaskTurn, TaskTurnEnd, until_signal};
 use crate::cli::Exit;
 use crate::cli::args::ApprovalFlags;
 use crate::cli::eval::{EvalOptions, EvalTask, comparison, task_name};
-use crate::cli::task_results::{ResultOutcome, TaskResult, read_results};
+use crate::cli::task_results::{ResultOutcome, TaskResult, done_tasks, read_results};
 use avocet_config::foreign_file::read_text;
 use avocet_core::i18n::{LocalizedText, cli, eval as phrases};
 use avocet_core::protocol::{Notice, Op, Prompt, PromptPart, TurnOp};
@@ -31,7 +31,8 @@ pub fn run(startup: Startup, given: GivenOptions, options: &EvalOptions, json: b
     let wrong = |text: LocalizedText| startup.fail(&Notice::error(text), Exit::WrongUse);
     let open = || -> Result<_, LocalizedText> {
         let tasks = load(options)?;
-        let before = options.compare.as_deref().map(compared_results).transpose()?;
+        let before = options.compare.as_deref().map(read_whole).transpose()?;
+        let before = before.map(|text| read_results(&text));
         Ok((tasks, before, options.out.as_deref().map(ResultFile::open).transpose()?))
     };
     let (tasks, before, opened) = match open() {
@@ -40,7 +41,8 @@ pub fn run(startup: Startup, given: GivenOptions, options: &EvalOptions, json: b
     };
     let (file, done) = opened.unzip();
     let results = done.unwrap_or_default();
-    let is_done = |folder: &Path| results.iter().any(|done| done.task == task_name(folder));
+    let done_tasks = done_tasks(&results);
+    let is_done = |folder: &Path| done_tasks.contains(&task_name(folder));
     let tasks: Vec<_> = tasks.into_iter().filter(|(folder, _)| !is_done(folder)).collect();
     let count = results.len() + tasks.len();
     if startup.loaded.settings.connection.is_none() && !options.recorded && !tasks.is_empty() {
@@ -66,18 +68,10 @@ pub fn run(startup: Startup, given: GivenOptions, options: &EvalOptions, json: b
     })
 }
 
-fn unread(path: &Path, error: &io::Error) -> LocalizedText {
-    phrases::UNREAD.with("path", path.display().to_string()).with("why", error.to_string())
-}
-
-fn compared_results(path: &Path) -> Result<Vec<TaskResult>, LocalizedText> {
-    let bytes = fs::read(path).map_err(|error| unread(path, &error))?;
-    Ok(read_results(&String::from_utf8_lossy(&bytes)))
-}
-
 /// The tasks of the folder, sorted; those that were named, if any were.
 fn load(options: &EvalOptions) -> Result<Vec<(PathBuf, EvalTask)>, LocalizedText> {
-    let entries = fs::read_dir(&options.folder).map_err(|error| unread(&options.folder, &error))?;
+    let entries = fs::read_dir(&options.folder)
+        .map_err(|error| unread(&options.folder, error.to_string()))?;
     let mut folders: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|folder| folder.join("task.toml").is_file())

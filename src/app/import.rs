@@ -1,5 +1,5 @@
-//! `avocet import`: finds the conversations of another client, shows what would be copied, asks, and
-//! saves them.
+//! `avocet import`: finds the conversations and settings of another client, shows what would be
+//! copied, asks, and saves them.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -10,14 +10,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::extensions::confirm;
+use super::import_settings::{SettingsImport, when_wanted};
 use super::startup::Startup;
 use super::subcommands::print_rows;
 use crate::cli::Exit;
 use crate::cli::import::{
     ImportClient, ImportOptions, ImportedSession, LostParts, OpencodeMessage, add_lost, lost_rows,
 };
-use crate::cli::input::Confirmation;
 use avocet_config::foreign_file::read_text;
 use avocet_core::i18n::{Localize, LocalizedText, import as phrases};
 use avocet_core::protocol::{Notice, PageRow};
@@ -38,7 +37,12 @@ pub fn run(startup: &Startup, options: &ImportOptions, json: bool, yes: bool) ->
     let mut sessions = source.sessions();
     let total = sessions.len();
     let name = client.name();
-    if total == 0 && source.unread == 0 && source.unread_database.is_none() {
+    let settings = match SettingsImport::find(startup, client) {
+        Ok(settings) => settings,
+        Err(error) => return startup.fail(&Notice::error(error.localized()), Exit::Failed),
+    };
+    let has_unread = source.unread > 0 || source.unread_database.is_some();
+    if total == 0 && !has_unread && settings.is_empty() {
         let shown = source.folder.display().to_string();
         let say = phrases::NOTHING.with("client", name).with("folder", shown);
         return startup.fail(&Notice::info(say), Exit::Done);
@@ -48,31 +52,37 @@ pub fn run(startup: &Startup, options: &ImportOptions, json: bool, yes: bool) ->
         Err(error) => return startup.fail(&Notice::error(error.localized()), Exit::Failed),
     }
     let mut rows = rows(&sessions, total - sessions.len());
-    let left = left_out(&sessions, &source);
+    rows.extend(settings.rows());
+    let mut left = left_out(&sessions, &source);
+    left.extend(settings.left_out());
     if !left.is_empty() {
         rows.push(PageRow::heading(phrases::NOT_COPIED));
         rows.extend(left);
     }
     let shown = print_rows(startup, &rows, json);
-    if options.dry_run || shown != Exit::Done || total == 0 {
+    if options.dry_run || shown != Exit::Done {
         return shown;
     }
-    if sessions.is_empty() {
+    if sessions.is_empty() && total > 0 {
         let say = phrases::NOTHING_NEW.with("client", name).with("count", total);
-        return startup.fail(&Notice::info(say), Exit::Done);
+        startup.fail(&Notice::info(say), Exit::Done);
     }
-    let ask = phrases::ASK.with("count", sessions.len());
-    let sure = if yes { Confirmation::Yes } else { confirm(startup, ask, true) };
-    match sure {
-        Confirmation::Yes => save(startup, &mut source, &sessions),
-        Confirmation::No => startup.fail(&Notice::info(phrases::NOT_WANTED), Exit::Blocked),
-        Confirmation::NoUser => startup.fail(&Notice::error(phrases::NEEDS_YES), Exit::Blocked),
+    let count = sessions.len();
+    let asked = (count > 0).then(|| phrases::ASK.with("count", count));
+    let saved =
+        asked.map(|ask| when_wanted(startup, ask, yes, || save(startup, &mut source, &sessions)));
+    match saved.unwrap_or(Exit::Done) {
+        Exit::Done => settings.write(startup, yes),
+        other => other,
     }
 }
 
 /// What would be copied, and how many conversations were before.
 fn rows(sessions: &[FoundSession], known: usize) -> Vec<PageRow> {
-    let mut rows = vec![PageRow::heading(phrases::TO_COPY)];
+    let mut rows = Vec::new();
+    if !sessions.is_empty() || known > 0 {
+        rows.push(PageRow::heading(phrases::TO_COPY));
+    }
     rows.extend(sessions.iter().map(|session| session.row.clone()));
     if known > 0 {
         rows.push(PageRow::pair(phrases::KNOWN, known.to_string()));

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 
 use super::startup::Startup;
 use avocet_config::key_store::{KeyPlace, KeyStore, system_keyring};
-use avocet_config::{Connection, Environment, Settings};
+use avocet_config::{AWS_COMMAND, Connection, Environment, Settings};
 use avocet_core::i18n::{Localize, LocalizedText, keys as phrases};
 use avocet_core::protocol::{HOSTED, Hosted, Provider};
 use avocet_core::secret::secret_parts;
@@ -110,6 +110,9 @@ impl KeyFinder {
 
     /// The key for the server of the settings.
     pub fn of_connection(&self, connection: &Connection) -> KeySource {
+        if is_of_account(connection) && !self.saved(&connection.base_url).is_known_none() {
+            return self.saved(&connection.base_url);
+        }
         let known = connection.api_key.as_ref().map(|key| key.expose().to_owned());
         match (known, connection.key_command.as_slice()) {
             (Some(key), _)
@@ -214,14 +217,26 @@ fn store_of(settings: &Settings, file: std::path::PathBuf) -> KeyStore {
 /// Where the key of the connection is, if it is not in a variable; nothing is read from a keyring.
 pub fn key_place(startup: &Startup) -> Option<LocalizedText> {
     let connection = startup.loaded.settings.connection.as_ref()?;
-    if let Some(program) = connection.key_command.first() {
-        return Some(phrases::BY_COMMAND.with("program", program.as_str()));
+    let program = connection.key_command.first();
+    let by_command = program.map(|program| phrases::BY_COMMAND.with("program", program.as_str()));
+    if by_command.is_some() && !is_of_account(connection) {
+        return by_command;
     }
     let store = key_store(startup);
-    Some(match store.place(&server_origin(&connection.base_url)?)? {
+    let place = server_origin(&connection.base_url).and_then(|server| store.place(&server));
+    let saved = place.map(|place| match place {
         KeyPlace::Keyring => phrases::IN_KEYRING.into(),
         KeyPlace::File => phrases::IN_FILE.with("file", store.file().display().to_string()),
-    })
+    });
+    saved.or(by_command)
+}
+
+/// Whether the key is only what AWS's own files or variables have for all programs: one that was
+/// saved for this one comes before it.
+fn is_of_account(connection: &Connection) -> bool {
+    let is_signed = connection.api_key.as_ref().is_some_and(|key| key.expose().starts_with('{'));
+    connection.provider.kind() == Provider::Bedrock
+        && (is_signed || connection.key_variable == AWS_COMMAND)
 }
 
 /// A program that the user's settings name, with the user's own environment.

@@ -1,6 +1,7 @@
 //! `avocet review`: one headless turn about a change, with tools that only read. What is found is
 //! printed, and written to a code host only where the command line says so.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,13 +18,17 @@ use crate::cli::review::{
 use crate::cli::review_formats::{formatted, github_review, gitlab_note};
 use crate::cli::schema::Schema;
 use crate::cli::{Exit, output};
-use avocet_core::i18n::{LocalizedText, cli, model as model_words, review as phrases};
+use avocet_config::diagnostic::io_reason;
+use avocet_config::foreign_file::read_text;
+use avocet_core::i18n::{LocalizedText, PhraseValue, cli, model as model_words, review as phrases};
 use avocet_core::protocol::{ApprovalMode, Notice, Op, TurnOp};
-use avocet_tools::exec::{run_git, run_user_program};
+use avocet_tools::exec::{run_git, run_git_into, run_user_program};
 
 /// What the model may use.
 const TOOLS: [&str; 3] = ["file.read", "file.list", "file.search"];
 const TIMEOUT: Duration = Duration::from_secs(3600);
+/// The largest change that is read, in bytes.
+const MAX_CHANGE: u64 = 256 << 20;
 const HOST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A review that failed.
@@ -79,14 +84,28 @@ async fn change(
     startup: &Startup,
     options: &ReviewOptions,
 ) -> Result<(PathBuf, Vec<FileDifference>), ReviewError> {
-    let failed = |why: String| {
+    let failed = |why: PhraseValue| {
         let why = phrases::NO_DIFF.with("why", why);
         ReviewError { why, exit: Exit::WrongUse }
     };
     let root = run_git(&startup.folder, &["rev-parse", "--show-toplevel"]).await;
-    let root = PathBuf::from(root.map_err(failed)?.trim_end_matches('\n'));
-    let diff = run_git(&root, &diff_args(options)).await.map_err(failed)?;
+    let root = root.map_err(|why| failed(why.into()))?;
+    let root = PathBuf::from(root.trim_end_matches('\n'));
+    let diff = read_change(startup, &root, options).await.map_err(failed)?;
     Ok((root, parse_diff(&diff)))
+}
+
+/// What git prints of it, by way of a file: it may be long.
+async fn read_change(
+    startup: &Startup,
+    root: &Path,
+    options: &ReviewOptions,
+) -> Result<String, PhraseValue> {
+    let folder = startup.shared.temp.create_folder("review").map_err(|error| error.say())?;
+    let path = folder.path().join("change");
+    let file = File::create(&path).map_err(|error| io_reason(&error))?;
+    run_git_into(root, &diff_args(options), Some(&file)).await?;
+    Ok(read_text(&path, MAX_CHANGE)?.unwrap_or_default())
 }
 
 /// Asks the model, whose answer counts where it fits the change.

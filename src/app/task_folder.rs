@@ -8,7 +8,7 @@ use std::path::Path;
 use super::startup::Startup;
 use super::worktree::copied_files;
 use avocet_core::i18n::{LocalizedText, eval as phrases};
-use avocet_tools::exec::run_git;
+use avocet_tools::exec::run_git_into;
 use avocet_tools::git_worktree::{Worktree, WorktreeRepository};
 use avocet_tools::temp::TempFolder;
 
@@ -136,20 +136,32 @@ impl PatchBase {
     /// # Errors
     /// What git says.
     pub async fn write_patch(&self, folder: &TaskFolder, file: &Path) -> Result<(), LocalizedText> {
-        let output = format!("--output={}", file.display());
         self.git(folder, &["add", "--all"]).await?;
-        let diff = ["diff", "--cached", "--binary", "--no-color", &output, &self.start];
-        self.git(folder, &diff).await.map(drop)
+        let failed = |error: io::Error| phrases::NO_PATCH.with("why", error.to_string());
+        let patch = File::create(file).map_err(failed)?;
+        let diff = ["diff", "--cached", "--binary", "--no-color", &self.start];
+        let written = self.git_into(folder, &diff, Some(&patch)).await;
+        // Half a patch would be taken for one.
+        written.map(drop).inspect_err(|_| drop(fs::remove_file(file)))
     }
 
     async fn git(&self, folder: &TaskFolder, args: &[&str]) -> Result<String, LocalizedText> {
+        self.git_into(folder, args, None).await
+    }
+
+    async fn git_into(
+        &self,
+        folder: &TaskFolder,
+        args: &[&str],
+        target: Option<&File>,
+    ) -> Result<String, LocalizedText> {
         let place = self.git.as_ref().map(|git| {
             let git = format!("--git-dir={}", git.path().display());
             [git, format!("--work-tree={}", folder.path().display())]
         });
         let place = place.iter().flatten().map(String::as_str);
         let args: Vec<&str> = place.chain(args.iter().copied()).collect();
-        let done = run_git(folder.path(), &args).await;
+        let done = run_git_into(folder.path(), &args, target).await;
         done.map_err(|why| phrases::NO_PATCH.with("why", why))
     }
 }

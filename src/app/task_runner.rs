@@ -9,9 +9,10 @@ use tokio::task::JoinSet;
 
 use super::startup::{self, Startup};
 use super::subcommands::print_text;
-use crate::cli::task_results::{ResultOutcome, TaskResult, read_results, table};
+use crate::cli::task_results::{MAX_RESULTS, ResultOutcome, TaskResult, read_results, table};
 use crate::cli::{Exit, messages, output};
-use avocet_core::i18n::{LocalizedText, eval as phrases};
+use avocet_config::foreign_file::read_text;
+use avocet_core::i18n::{LocalizedText, PhraseValue, config, eval as phrases, mcp};
 use avocet_core::protocol::Notice;
 
 /// A file of results, which one run alone writes.
@@ -42,19 +43,34 @@ impl ResultFile {
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let bytes = read_and_end_line(&mut file).map_err(unwritten)?;
+        if bytes.len() as u64 > MAX_RESULTS {
+            let limit = avocet_core::text::size(MAX_RESULTS);
+            return Err(unread(&path, mcp::TOO_LARGE.with("limit", limit)));
+        }
         let mut results = read_results(&String::from_utf8_lossy(&bytes));
         results.retain(|result| result.outcome != ResultOutcome::Failed);
         Ok((ResultFile { path, file }, results))
     }
 }
 
+pub fn unread(path: &Path, why: impl Into<PhraseValue>) -> LocalizedText {
+    phrases::UNREAD.with("path", path.display().to_string()).with("why", why)
+}
+
+/// The whole of a file of tasks or results.
+pub fn read_whole(path: &Path) -> Result<String, LocalizedText> {
+    let text = read_text(path, MAX_RESULTS).map_err(|why| unread(path, why))?;
+    text.ok_or_else(|| unread(path, config::IO_NOT_FOUND))
+}
+
 /// A pipe or a device has no earlier results.
 fn read_and_end_line(file: &mut File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if file.metadata()?.is_file() {
-        file.read_to_end(&mut bytes)?;
+        io::Read::by_ref(file).take(MAX_RESULTS + 1).read_to_end(&mut bytes)?;
     }
-    if bytes.last().is_some_and(|last| *last != b'\n') {
+    let is_whole = bytes.len() as u64 <= MAX_RESULTS;
+    if is_whole && bytes.last().is_some_and(|last| *last != b'\n') {
         file.write_all(b"\n")?;
     }
     Ok(bytes)

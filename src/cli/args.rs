@@ -232,7 +232,7 @@ The key goes into the system's keyring, or into a file that only you can read wh
   avocet eval assets/eval --jobs 4 --out results.jsonl
   avocet eval assets/eval --compare before.jsonl")]
     Eval(EvalOptions),
-    /// Copy the conversations of another client; shows them first, and asks.
+    /// Copy the conversations and settings of another client; shows them first, and asks.
     #[command(after_help = "Example:\n  avocet import claude --dry-run")]
     Import(ImportOptions),
     /// Run many tasks, here or on a cluster, and collect their patches.

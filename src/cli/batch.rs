@@ -1,6 +1,7 @@
 //! Many tasks without a screen (`avocet batch`): the options, and the lines of the file of tasks.
 //! Pure; the tasks are run by `app`.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
@@ -68,12 +69,12 @@ pub struct BatchTask {
 /// The first line that is wrong, and why.
 pub fn parse_tasks(text: &str) -> Result<Vec<BatchTask>, LocalizedText> {
     let mut tasks: Vec<BatchTask> = Vec::new();
+    let mut lines: HashMap<String, usize> = HashMap::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let in_line = |why| phrases::IN_LINE.with("line", at + 1).with("why", why);
         let task = parse_task(line).map_err(in_line)?;
-        if let Some(earlier) = tasks.iter().find(|earlier| earlier.id == task.id) {
-            let why = phrases::TWICE.with("id", task.id).with("line", earlier.line);
-            return Err(in_line(why));
+        if let Some(line) = lines.insert(task.id.clone(), at + 1) {
+            return Err(in_line(phrases::TWICE.with("id", task.id).with("line", line)));
         }
         tasks.push(BatchTask { line: at + 1, ..task });
     }

@@ -1,6 +1,7 @@
 //! Tasks with a check (`avocet eval`): what one says, and the table of two runs. Pure; the tasks are
 //! run by `app`.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
@@ -81,11 +82,11 @@ type Measure = fn(&TaskResult) -> f64;
 
 /// Two runs side by side, over the tasks that both have, with intervals of 95 %.
 pub fn comparison(earlier_results: &[TaskResult], results: &[TaskResult]) -> String {
+    let by_task: HashMap<&str, &TaskResult> =
+        earlier_results.iter().map(|result| (result.task.as_str(), result)).collect();
     let pairs: Vec<(&TaskResult, &TaskResult)> = results
         .iter()
-        .filter_map(|result| {
-            Some((earlier_results.iter().find(|it| it.task == result.task)?, result))
-        })
+        .filter_map(|result| Some((*by_task.get(result.task.as_str())?, result)))
         .collect();
     let measures: [(&str, Measure); 5] = [
         ("solved", |result| f64::from(result.outcome == ResultOutcome::Solved)),

@@ -96,9 +96,13 @@ pub fn read(
         let mut input = BufReader::new(input);
         for number in 1.. {
             let mut line = Vec::new();
-            let read = input.by_ref().take(MAX_LENGTH).read_until(b'\n', &mut line);
-            if !matches!(read, Ok(1..)) {
-                return;
+            match input.by_ref().take(MAX_LENGTH).read_until(b'\n', &mut line) {
+                Ok(0) => return,
+                Ok(_) => {}
+                Err(error) => {
+                    let why = phrases::STREAM_UNREAD.with("why", error.to_string());
+                    return drop(sender.blocking_send(Err(why)));
+                }
             }
             if line.trim_ascii().is_empty() {
                 continue;

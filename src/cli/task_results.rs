@@ -1,5 +1,7 @@
 //! What came of the tasks of `eval` and `batch`: their limits, the lines of their results, and the table.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use avocet_core::i18n::{LocalizedText, eval as phrases};
@@ -110,14 +112,24 @@ impl TaskResult {
     }
 }
 
+/// The most that is read of a file of tasks or results, in bytes.
+pub const MAX_RESULTS: u64 = 256 << 20;
+
 /// The results in a file, the last of each task; lines of another form are left out.
 pub fn read_results(text: &str) -> Vec<TaskResult> {
-    let mut results: Vec<TaskResult> = Vec::new();
-    for result in text.lines().filter_map(|line| serde_json::from_str::<TaskResult>(line).ok()) {
-        results.retain(|earlier| earlier.task != result.task);
-        results.push(result);
-    }
+    let mut seen = HashSet::new();
+    let lines = text.lines().rev();
+    let mut results: Vec<TaskResult> = lines
+        .filter_map(|line| serde_json::from_str::<TaskResult>(line).ok())
+        .filter(|result| seen.insert(result.task.clone()))
+        .collect();
+    results.reverse();
     results
+}
+
+/// The names of the tasks that have a result.
+pub fn done_tasks(results: &[TaskResult]) -> HashSet<String> {
+    results.iter().map(|result| result.task.clone()).collect()
 }
 
 /// A table of all results with their sum.

@@ -9,6 +9,9 @@ use avocet_core::secret::Secret;
 /// A key of Bedrock itself.
 const BEARER: &str = "AWS_BEARER_TOKEN_BEDROCK";
 
+/// What prints the credentials of a profile.
+pub const AWS_COMMAND: &str = "aws configure export-credentials";
+
 const USUAL_REGION: &str = "us-east-1";
 
 /// The address of Bedrock in the region of the user's account.
@@ -84,7 +87,7 @@ impl AwsAccount {
         }
         let command = ["aws", "configure", "export-credentials", "--profile", &profile];
         let command = command.iter().map(|&word| word.to_owned()).collect();
-        AwsAccount { command, ..account(None, "aws configure export-credentials") }
+        AwsAccount { command, ..account(None, AWS_COMMAND) }
     }
 }
 

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::Path;
 
-use toml_edit::{DocumentMut, Item, Table, TableLike};
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike};
 
 use super::atomic_file;
 use super::diagnostic::{self, ConfigDiagnostic, ConfigError, DiagnosticSource, Mismatch};
@@ -100,6 +100,59 @@ pub fn unset(file: &Path, key: &str) -> Result<bool, EditError> {
         save(file, &document)?;
     }
     Ok(there)
+}
+
+/// Which of these values the file does not have yet: `None` where the key has another, and of a list
+/// what it lacks.
+pub fn missing(
+    file: &Path,
+    wanted: &[(String, TomlValue)],
+) -> Result<Vec<Option<TomlValue>>, EditError> {
+    let mut document = open(file)?;
+    Ok(wanted.iter().map(|(key, value)| lacking(document.as_table_mut(), key, value)).collect())
+}
+
+fn lacking(table: &mut dyn TableLike, key: &str, value: &TomlValue) -> Option<TomlValue> {
+    match (item_at(table, key).map(|item| item.as_array()), value) {
+        (None, _) => Some(value.clone()),
+        (Some(Some(array)), TomlValue::List(items)) => {
+            let has = |item: &&String| array.iter().any(|one| one.as_str() == Some(item.as_str()));
+            let items: Vec<String> = items.iter().filter(|item| !has(item)).cloned().collect();
+            (!items.is_empty()).then_some(TomlValue::List(items))
+        }
+        (Some(_), _) => None,
+    }
+}
+
+fn item_at<'t>(table: &'t mut dyn TableLike, path: &str) -> Option<&'t mut Item> {
+    match toml_schema::split_first(path) {
+        None => table.get_mut(path),
+        Some((section, rest)) => item_at(table.get_mut(section)?.as_table_like_mut()?, rest),
+    }
+}
+
+/// Writes those that are missing, all at once. Nothing that is set changes, but a list grows.
+pub fn add(file: &Path, wanted: &[(String, TomlValue)]) -> Result<(), EditError> {
+    let _lock = lock(file)?;
+    let mut document = open(file)?;
+    let table = document.as_table_mut();
+    for (key, value) in wanted {
+        let Some(value) = lacking(table, key, value) else { continue };
+        match (item_at(table, key).and_then(Item::as_array_mut), &value) {
+            (Some(array), TomlValue::List(items)) => extend(array, items),
+            _ => insert_value(table, key, &value).map_err(|fault| not_a_table(file, key, fault))?,
+        }
+    }
+    save(file, &document)
+}
+
+/// A comment at the end of a list belongs to the item before it.
+fn extend(array: &mut Array, items: &[String]) {
+    let has_comment = array.trailing().as_str().is_some_and(|text| text.contains('#'));
+    for item in items {
+        let at = if has_comment { 0 } else { array.len() };
+        array.insert(at, item);
+    }
 }
 
 /// Where the servers of the Model Context Protocol are, each in a table of its own.

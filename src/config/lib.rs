@@ -39,7 +39,7 @@ pub mod trust;
 mod web;
 
 pub use avocet_core::secret::Secret;
-pub use aws::bedrock_url;
+pub use aws::{AWS_COMMAND, bedrock_url};
 pub use connection::{Connection, FallbackTarget, ProviderSetting};
 pub use diagnostic::{ConfigDiagnostic, ConfigError};
 pub use environment::Environment;

@@ -22,6 +22,7 @@ pub use call::{HookCall, HookSession};
 pub use definition::{Hook, HookFile, HookOrigin, HookProgram};
 pub use event::HookEvent;
 pub use files::{HookDiagnostic, HookFiles, HookFolders, read_hooks};
+pub use permissions::command_rule;
 pub use reply::{HookDecision, HookExit, HookReply, HookRun, MAX_OUTPUT, join_replies, read_reply};
 pub use scripts::named_files;
 pub use transcript::transcript;

@@ -120,8 +120,8 @@ fn file_rules(tool: &str, pattern: &str, folder: &Path) -> Vec<String> {
     }
 }
 
-/// Words of a command, and a star only where more of them may follow.
-fn command_rule(command: &str) -> Option<String> {
+/// `git push:*` as `git push *`: words of a command, and a star only where more of them may follow.
+pub fn command_rule(command: &str) -> Option<String> {
     let start = command.strip_suffix(":*").or_else(|| command.strip_suffix(" *"));
     let words = start.unwrap_or(command).trim();
     let is_command = !words.is_empty() && words.split_whitespace().all(is_plain);

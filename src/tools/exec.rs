@@ -61,7 +61,7 @@ pub use helper::{
     HelperProgram, ask_helper, read_bytes_from_helper, read_from_helper, write_to_helper,
 };
 pub use kept::KeptJob;
-pub use own_git::run_git;
+pub use own_git::{run_git, run_git_into};
 pub use own_program::{CollectedOutput, run_user_program};
 pub use plugins::run_with_terminal;
 pub use process_group::StepWatch;

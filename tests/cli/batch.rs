@@ -140,6 +140,10 @@ fn a_wrong_file_of_tasks_is_told_in_a_sentence_and_nothing_runs() {
         "Line 3: ",
     );
     wrong(&[], "The file has no task.");
+    let file = fs::File::create(bench.work().join("tasks.jsonl")).unwrap();
+    file.set_len(300 << 20).unwrap();
+    let output = batch(&bench, &[]);
+    assert!(errors(&output).contains("the file is larger than"), "{}", errors(&output));
     fs::remove_file(bench.work().join("tasks.jsonl")).unwrap();
     let output = batch(&bench, &[]);
     assert!(errors(&output).contains("`tasks.jsonl` cannot be read"), "{}", errors(&output));
@@ -170,6 +174,26 @@ fn a_full_disk_fails_the_task_that_meets_it() {
         "{}",
         errors(&output)
     );
+}
+
+/// Half a patch is no patch.
+#[test]
+fn a_patch_for_which_the_disk_has_no_room_leaves_the_work_where_it_was_done() {
+    let bench = project(&[&write_file("a.txt"), DONE]);
+    tasks(&bench, &[task("one", "repo")]);
+    fs::create_dir(bench.work().join("out")).unwrap();
+    symlink("/dev/full", bench.work().join("out/one.patch")).unwrap();
+    let output = batch(&bench, &[]);
+    assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
+    assert!(errors(&output).contains("The patch could not be made"), "{}", errors(&output));
+    let mut list = Command::new("git");
+    list.args(["worktree", "list", "--porcelain"]).current_dir(bench.work().join("repo"));
+    let kept = String::from_utf8(list.envs(bench.envs()).output().unwrap().stdout).unwrap();
+    let folder = kept.lines().filter_map(|line| line.strip_prefix("worktree ")).next_back();
+    assert!(fs::exists(format!("{}/a.txt", folder.unwrap())).unwrap(), "{kept}");
+    assert!(!out(&bench, "one.patch").contains("+++"));
+    assert_eq!(batch(&bench, &[]).status.code(), Some(0));
+    assert!(out(&bench, "one.patch").contains("+++ b/a.txt"));
 }
 
 #[test]
@@ -295,9 +319,10 @@ fn a_host_that_cannot_be_reached_is_left_out_and_its_task_goes_to_another() {
     let ssh =
         r#"[ "$4" = dead ] && { echo 'ssh: connect: refused' >&2; exit 255; }; exec sh -c "$5""#;
     programs(&bench, &[("ssh", ssh)]);
-    let output = on(&bench, "ssh:dead,alive", &[]);
+    let output = on(&bench, "ssh:dead,alive", &["--jobs", "2"]);
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
-    assert!(errors(&output).contains("`dead` is not used any more: "), "{}", errors(&output));
+    let told = errors(&output).matches("`dead` is not used any more: ").count();
+    assert_eq!(told, 1, "{}", errors(&output));
     assert_eq!(outcomes(&bench), done(&["one", "three", "two"]));
     fs::remove_dir_all(bench.work().join("out")).unwrap();
     let output = on(&bench, "ssh:dead", &[]);

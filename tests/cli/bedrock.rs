@@ -17,7 +17,10 @@ const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
 const TOKEN: &str = "FwoGZXIvYXdzEBYaDExampleSessionToken123456";
 
 fn ask(server: &Server, model: &str, variables: &[(&str, &str)]) -> Output {
-    let bench = TestDir::new();
+    ask_in(&TestDir::new(), server, model, variables)
+}
+
+fn ask_in(bench: &TestDir, server: &Server, model: &str, variables: &[(&str, &str)]) -> Output {
     std::fs::write(bench.work().join("a.txt"), "hello\n").unwrap();
     let url = server.base_url().replace("/v1", "");
     bench.settings(&format!(
@@ -185,6 +188,28 @@ fn a_bearer_key_reaches_a_model_that_calls_a_tool_and_gets_its_result() {
         assert_eq!(faults(&request.json()), Vec::<String>::new());
     }
     assert!(requests[1].body.contains("hello"), "{}", requests[1].body);
+}
+
+#[test]
+fn a_saved_key_comes_after_its_variable_and_before_the_credentials_of_all_programs() {
+    let credentials = [("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"), ("AWS_SECRET_ACCESS_KEY", SECRET)];
+    let bearer = ("AWS_BEARER_TOKEN_BEDROCK", "of-the-variable");
+    let profile = ("AWS_PROFILE", "work");
+    for (variables, expected) in [
+        (vec![credentials[0], credentials[1]], "Bearer saved-1234"),
+        (vec![profile], "Bearer saved-1234"),
+        (vec![bearer, credentials[0], credentials[1]], "Bearer of-the-variable"),
+    ] {
+        let bench = TestDir::new();
+        let server = Server::start(vec![says("Hi.")]);
+        let place = server.base_url().replace("/v1", "");
+        std::fs::create_dir_all(bench.path("avocet/data")).unwrap();
+        let saved = format!("\"{place}\" = {{ key = \"saved-1234\" }}\n");
+        std::fs::write(bench.path("avocet/data/keys.toml"), saved).unwrap();
+        let done = ask_in(&bench, &server, NOVA, &variables);
+        assert!(done.status.success(), "{variables:?}: {}", text(&done.stderr));
+        assert_eq!(server.requests()[0].header("authorization"), Some(expected), "{variables:?}");
+    }
 }
 
 #[test]

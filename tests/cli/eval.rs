@@ -253,6 +253,21 @@ fn a_results_file_belongs_to_one_run_and_a_half_line_takes_no_result_with_it() {
 }
 
 #[test]
+fn a_file_of_results_that_is_too_large_is_not_read() {
+    let bench = TestDir::new();
+    add_task(&bench, "one", "prompt = \"x\"\ncheck = \"ls\"", &[DONE]);
+    let path = bench.path("large.jsonl");
+    fs::File::create(&path).unwrap().set_len(300 << 20).unwrap();
+    let large = path.display().to_string();
+    for option in ["--out", "--compare"] {
+        let output = eval(&bench, &[option, &large]);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{option}: {errors}");
+        assert!(errors.contains("large.jsonl` cannot be read: the file is larger"), "{errors}");
+    }
+}
+
+#[test]
 fn nothing_that_a_task_writes_reaches_the_terminal_as_it_is() {
     let bench = TestDir::new();
     let check = "prompt = \"x\"\ncheck = \"printf '\\\\033[31mtitle'; false\"";

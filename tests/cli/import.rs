@@ -185,3 +185,88 @@ fn a_chat_of_gemini_is_imported_where_its_folder_cannot_be_read() {
     let place = format!("A zebra ({}; 1 message", bench.work().display());
     assert!(text(&shown.stdout).contains(&place), "{}", text(&shown.stdout));
 }
+
+#[test]
+fn settings_are_shown_first_and_written_where_the_user_has_none() {
+    let bench = TestDir::new();
+    let own_run = |bench: &TestDir, args: &[&str]| bench.command(args).output().unwrap();
+    let own = "# mine\nvim = false # no\n\n[safety]\ndeny = [\"git push *\"] # never\n";
+    bench.settings(own);
+    let folder = bench.path("home/.claude");
+    fs::create_dir_all(&folder).unwrap();
+    let settings = json!({
+        "model": "claude-sonnet-4-5", "effortLevel": "high", "language": "Chinese", "theme": "solar\u{1b}[2J",
+        "permissions": { "allow": ["Bash(rm:*)"], "deny": ["Read(./.env)"], "defaultMode": "bypassPermissions" },
+        "env": { "ANTHROPIC_API_KEY": SECRET }, "hooks": {},
+    });
+    fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+    let state = json!({ "theme": "dark-daltonized", "editorMode": "vim", "oauthAccount": SECRET });
+    fs::write(bench.path("home/.claude.json"), state.to_string()).unwrap();
+
+    let shown = own_run(&bench, &["import", "claude", "--dry-run"]);
+    let said = text(&shown.stdout);
+    for expected in ["claude-sonnet-4-5", "colorblind", "profiles.default.effort", "lang"] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    let unused =
+        "Settings without a meaning here: theme, permissions.allow, permissions.defaultMode, env";
+    let in_place = "Used where they are, and not copied: permissions.deny, hooks";
+    assert!(said.contains(unused) && said.contains(in_place), "{said}");
+    assert!(
+        !said.contains(SECRET) && !said.contains("oauth") && !said.contains('\u{1b}'),
+        "{said}"
+    );
+    let file = bench.path("avocet/config.toml");
+    assert_eq!(fs::read_to_string(&file).unwrap(), own);
+    let unsure = own_run(&bench, &["import", "claude"]);
+    assert!(text(&unsure.stderr).contains("--yes"), "{}", text(&unsure.stderr));
+    assert_eq!(fs::read_to_string(&file).unwrap(), own);
+
+    let done = own_run(&bench, &["import", "claude", "--yes"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let written = fs::read_to_string(&file).unwrap();
+    for kept in ["# mine\nvim = false # no\n", "deny = [\"git push *\"] # never\n"] {
+        assert!(written.contains(kept), "{kept}: {written}");
+    }
+    for new in [
+        "theme = \"colorblind\"",
+        "lang = \"zh\"",
+        "effort = \"high\"",
+        "high = \"claude-sonnet-4-5\"",
+        "base_url = \"https://api.anthropic.com/v1\"",
+    ] {
+        assert!(written.contains(new), "{new}: {written}");
+    }
+    assert!(!written.contains("bypass") && !written.contains("rm"), "{written}");
+    let again = own_run(&bench, &["import", "claude", "--yes"]);
+    assert!(again.status.success(), "{}", text(&again.stderr));
+    assert_eq!(fs::read_to_string(&file).unwrap(), written);
+}
+
+#[test]
+fn what_another_client_refuses_is_refused_here_and_a_connected_model_stays() {
+    let bench = TestDir::new();
+    let own = "[profiles.default]\nhigh = \"mine\"\n\n[safety]\ndeny = [\n    \"git push *\", # never\n]\n";
+    bench.settings(own);
+    let folder = bench.path("config/opencode");
+    fs::create_dir_all(&folder).unwrap();
+    let settings = "{ // mine\n\"model\": \"google/gemini-3-pro\", \"permission\": { \"edit\": \"deny\", \"bash\": {
+        \"*\": \"ask\", \"git push *\": \"deny\", \"rm *\": \"deny\", \"ls *\": \"allow\" } }, }";
+    fs::write(folder.join("opencode.jsonc"), settings).unwrap();
+    fs::write(folder.join("tui.json"), "[]").unwrap();
+    let done = bench
+        .command(&["import", "opencode", "--yes"])
+        .env("XDG_CONFIG_HOME", bench.path("config"))
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let said = text(&done.stdout);
+    assert!(said.contains("tui.json`: it is not valid"), "{said}");
+    let written = fs::read_to_string(bench.path("avocet/config.toml")).unwrap();
+    assert!(written.contains("high = \"mine\"") && !written.contains("base_url"), "{written}");
+    assert!(written.contains("\"git push *\", # never"), "{written}");
+    assert_eq!(written.matches("git push").count(), 1, "{written}");
+    for rule in ["\"rm *\"", "\"file.edit *\"", "\"file.write *\""] {
+        assert!(written.contains(rule), "{rule}: {written}");
+    }
+}

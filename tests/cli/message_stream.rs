@@ -59,6 +59,18 @@ fn a_line_that_is_no_message_ends_the_run_with_its_number() {
 }
 
 #[test]
+fn an_input_that_cannot_be_read_is_told_and_no_success() {
+    let bench = TestDir::new();
+    let script = bench.script(&[DONE]);
+    let folder = std::fs::File::open(bench.work()).unwrap();
+    let args = ["--model", &script, "-p", "--input-format", "stream-json"];
+    let output = bench.command(&args).stdin(folder).output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("Standard input cannot be read: Is a directory"), "{errors}");
+}
+
+#[test]
 fn without_messages_nothing_is_asked_and_the_run_succeeds() {
     let bench = TestDir::new();
     let script = bench.script(&[DONE]);

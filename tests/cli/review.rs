@@ -81,6 +81,18 @@ fn the_range_and_the_index_say_what_is_reviewed() {
 }
 
 #[test]
+fn a_large_file_in_a_change_keeps_no_other_from_being_reviewed() {
+    let bench = project();
+    fs::write(bench.work().join("lock.json"), "a line of a lock file\n".repeat(300_000)).unwrap();
+    git(&bench, &["add", "."]);
+    let findings = json!([finding("a.txt", 2, "low"), finding("lock.json", 9, "low")]);
+    let done = review(&bench, &findings, &["--staged"]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let expected = "a.txt:2: low: Two\n    Why two?\nlock.json:9: low: Two\n    Why two?\n";
+    assert_eq!(text(&done.stdout), expected);
+}
+
+#[test]
 fn steps_that_change_something_do_not_run_and_a_wrong_answer_is_no_review() {
     let bench = project();
     let write = json!({ "tool": "file.write", "input": { "path": "b.txt", "content": "b" } });

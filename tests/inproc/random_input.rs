@@ -82,6 +82,7 @@ fn event() -> impl Strategy<Value = Event> {
             suggestions: vec![text],
             error: tier == Tier::L2,
             cut: (tier == Tier::L1).then_some(Truncation::Broken),
+            usage: None,
         }),
         8 => Event::StepStarted { step: step(&text), risk: risk(tier) },
         9 => Event::StepOutput { id: "cmd_001".into(), text },

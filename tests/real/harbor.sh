@@ -80,6 +80,10 @@ trajectory = json.load(open(sys.argv[1]))
 names = [call["function_name"] for step in trajectory["steps"] for call in step.get("tool_calls", [])]
 assert names == ["file.read", "file.write"], trajectory
 assert [step["source"] for step in trajectory["steps"]] == ["user"] + 3 * ["agent"], trajectory
+of_replies = [step["metrics"] for step in trajectory["steps"] if step["source"] == "agent"]
+for name in ["prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd"]:
+    total = sum(metrics[name] for metrics in of_replies)
+    assert abs(total - trajectory["final_metrics"]["total_" + name]) < 1e-9, (name, trajectory)
 PY
 
 serve "$ours/replies"

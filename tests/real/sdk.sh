@@ -45,6 +45,14 @@ with Avocet(["--model", f"scripted:{root}/again"], program) as avocet:
     saved = avocet.call("session.list", folder=root + "/work")["sessions"][0]
     session = avocet.open(root + "/work", saved["id"])
     assert any(event["event"] == "turn_ended" for event in session.ask("and now?"))
+    avocet.process.kill()
+    for _ in range(3):
+        try:
+            session.op("stop")
+            raise SystemExit("a program that is gone took an op")
+        except AvocetError as error:
+            assert "has ended" in str(error), error
+    list(session)
 print("python: passed")
 PY
 PYTHONPATH=$here/../../assets/sdk python3 "$root/try.py"
@@ -64,6 +72,13 @@ assert.equal(said.at(-1), "Done.");
 await assert.rejects(session.op("sing"), /sing/);
 await session.close();
 assert.equal(await avocet.close(), 0);
+await assert.rejects(session.op("stop"), /has ended/);
+const killed = await Avocet.start(["--model", `scripted:${root}/again`], program);
+const open = await killed.open(root + "/work");
+(killed as any).process.kill("SIGKILL");
+for (let n = 0; n < 3; n++) await assert.rejects(open.op("stop"), /has ended/);
+for await (const event of open.events()) assert.ok(event);
+assert.equal(await killed.close(), null);
 assert.ok(existsSync(root + "/work/a.txt") && !existsSync(root + "/work/b.txt"));
 console.log("typescript: passed");
 TS

@@ -55,6 +55,6 @@ for n in $(seq 6); do
 done > tasks.jsonl
 "$avocet" batch tasks.jsonl --out out --on ssh:gone,here --jobs 2 --approve-steps --trust dir 2> errors || { cat errors "$root/sshd.err"; exit 1; }
 cat errors
-grep -q '`gone` is not used any more' errors
+[ "$(grep -c '`gone` is not used any more' errors)" = 1 ]
 [ "$(cat out/*.patch | grep -c '^+new$')" = 6 ]
 echo "6 tasks by ssh, one host left out"

@@ -1,20 +1,24 @@
-//! Conversations of other clients (`avocet import`): what their files say, as events of a session of
-//! ours. Pure; `app` finds the files and saves what comes of them.
+//! Conversations and settings of other clients (`avocet import`): what their files say, as events of a
+//! session and settings of ours. Pure; `app` finds the files and saves what comes of them.
 
 mod claude;
+mod client;
 mod codex;
 mod gemini;
 mod opencode;
 mod session_reader;
+mod settings_reader;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+pub use client::ImportClient;
 pub use opencode::OpencodeMessage;
 pub use session_reader::{ImportedSession, LostParts, add_lost, lost_rows};
+pub use settings_reader::ImportedSettings;
 
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct ImportOptions {
-    /// The client whose conversations are copied.
+    /// The client whose conversations and settings are copied.
     #[arg(value_enum)]
     pub client: ImportClient,
     /// Only show what would be copied.
@@ -22,24 +26,7 @@ pub struct ImportOptions {
     pub dry_run: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ImportClient {
-    Claude,
-    Codex,
-    Opencode,
-    Gemini,
-}
-
 impl ImportClient {
-    pub fn name(self) -> &'static str {
-        match self {
-            ImportClient::Claude => "claude",
-            ImportClient::Codex => "codex",
-            ImportClient::Opencode => "opencode",
-            ImportClient::Gemini => "gemini",
-        }
-    }
-
     /// Reads one file; of opencode, whose messages are files, [`OpencodeMessage`]s are read.
     pub fn read(self, bytes: &[u8]) -> ImportedSession {
         match self {

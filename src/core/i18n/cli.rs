@@ -67,6 +67,7 @@ words! { "cli":
     OUT_LOST: "The answer could not be written: {why}.", "回答无法写出：{why}。";
 
     // --input-format
+    STREAM_UNREAD: "Standard input cannot be read: {why}", "无法读取标准输入：{why}";
     STREAM_LINE: "Line {line} of standard input is no message. Write `{form}`.", "标准输入的第 {line} 行不是消息。请写成 `{form}`。";
     // --output-schema
     SCHEMA_UNREADABLE: "The schema {file} could not be read: {why}.", "无法读取模式文件 {file}：{why}。";

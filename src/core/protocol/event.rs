@@ -403,6 +403,9 @@ pub struct ModelMessage {
     pub error: bool,
     /// Set if the stream ended before the reply did.
     pub cut: Option<Truncation>,
+    /// What it cost, with replies before it that could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

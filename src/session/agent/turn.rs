@@ -200,6 +200,7 @@ impl Turn {
             log: TurnLog {
                 side_effects: Vec::new(),
                 limits: TurnLimits::new(start.max_steps, start.is_small_model),
+                untold_usage: Usage::default(),
             },
             usage: TurnUsage::default(),
             steering: Vec::new(),

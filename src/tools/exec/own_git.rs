@@ -1,6 +1,7 @@
 //! Runs git for Avocet itself, in a repository that may be hostile: no hook, filter or other program
 //! that its settings name is started, nothing is fetched, and the user's own settings are not read.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -28,10 +29,23 @@ const VARIABLES: &[(&str, &str)] = &[
 /// # Errors
 /// What git says, in one line.
 pub async fn run_git(folder: &Path, args: &[&str]) -> Result<String, String> {
+    run_git_into(folder, args, None).await
+}
+
+/// The same, with its output in a file if there is one: git says if that is full, which it does not of
+/// a file that it opens itself.
+///
+/// # Errors
+/// What git says, in one line.
+pub async fn run_git_into(
+    folder: &Path,
+    args: &[&str],
+    target: Option<&File>,
+) -> Result<String, String> {
     // The files may belong to another user in a container; that is harmless here.
     let args: Vec<String> =
         ["-c", "safe.directory=*"].iter().chain(args).map(|arg| (*arg).to_owned()).collect();
-    match with_timeout(TIMEOUT, run(folder, &args)).await {
+    match with_timeout(TIMEOUT, run(folder, &args, target)).await {
         Ok(Ok(done)) if done.status.success() => Ok(done.output),
         Ok(Ok(done)) => {
             let message = done.messages.trim().rsplit("fatal: ").next().unwrap_or_default();
@@ -42,12 +56,12 @@ pub async fn run_git(folder: &Path, args: &[&str]) -> Result<String, String> {
     }
 }
 
-async fn run(folder: &Path, args: &[String]) -> io::Result<CollectedOutput> {
+async fn run(folder: &Path, args: &[String], target: Option<&File>) -> io::Result<CollectedOutput> {
     let program = helper::find_program("git").ok_or(io::ErrorKind::NotFound)?;
     let mut variables: Variables =
         VARIABLES.iter().map(|(name, value)| (name.into(), value.into())).collect();
     variables.insert("PATH".into(), helper::search_path());
     git::harden(&mut variables, folder, args);
-    let run = CollectedRun { path: &program, args: &git::args(args), folder, input: b"" };
+    let run = CollectedRun { path: &program, args: &git::args(args), folder, input: b"", target };
     run.output(variables).await
 }

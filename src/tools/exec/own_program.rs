@@ -2,6 +2,7 @@
 //! command of Avocet needs, such as `gh` and `sbatch`. Nothing of them comes from a model.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -27,6 +28,8 @@ pub(super) struct CollectedRun<'a> {
     pub args: &'a [OsString],
     pub folder: &'a Path,
     pub input: &'a [u8],
+    /// Where its output goes instead of into the result.
+    pub target: Option<&'a File>,
 }
 
 /// How it ended, and the beginnings of what it wrote.
@@ -42,6 +45,7 @@ impl CollectedRun<'_> {
         &self,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> io::Result<CollectedOutput> {
+        let target = self.target.map(File::try_clone).transpose()?;
         let mut command = CommandWrap::with_new(self.path, |command| {
             command
                 .args(self.args)
@@ -50,7 +54,7 @@ impl CollectedRun<'_> {
                 .env(process_group::MARK, process_group::NO_STEP)
                 .current_dir(self.folder)
                 .stdin(if self.input.is_empty() { Stdio::null() } else { Stdio::piped() })
-                .stdout(Stdio::piped())
+                .stdout(target.map_or_else(Stdio::piped, Stdio::from))
                 .stderr(Stdio::piped());
         });
         command.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
@@ -93,7 +97,7 @@ pub async fn run_user_program(
     let named = |phrase: avocet_core::i18n::Phrase| phrase.with("program", &*command.program);
     let path = find(command).ok_or_else(|| named(phrases::USER_PROGRAM_MISSING))?;
     let args: Vec<OsString> = command.args.iter().map(OsString::from).collect();
-    let run = CollectedRun { path: &path, args: &args, folder, input };
+    let run = CollectedRun { path: &path, args: &args, folder, input, target: None };
     match with_timeout(command.patience, run.output(command.variables.iter().cloned())).await {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(error)) => Err(named(phrases::USER_PROGRAM_FAILED).with("why", error.to_string())),

@@ -2,7 +2,7 @@
 
 use super::limits::TurnLimits;
 use avocet_core::i18n::agent as phrases;
-use avocet_core::protocol::{ApprovalMode, ApprovalScope, Event, ModelMessage, Observation};
+use avocet_core::protocol::{ApprovalMode, ApprovalScope, Event, ModelMessage, Observation, Usage};
 use avocet_safety::{Grant, SessionOpening};
 
 /// A side effect for the host.
@@ -23,6 +23,8 @@ pub enum SideEffect {
 pub(super) struct TurnLog {
     pub side_effects: Vec<SideEffect>,
     pub limits: TurnLimits,
+    /// Of replies that no message has told yet.
+    pub untold_usage: Usage,
 }
 
 impl TurnLog {
@@ -31,7 +33,9 @@ impl TurnLog {
     }
 
     pub fn emit_message(&mut self, message: ModelMessage) {
-        self.emit(Event::Replied(message));
+        let usage = std::mem::take(&mut self.untold_usage);
+        let usage = (usage != Usage::default()).then_some(usage);
+        self.emit(Event::Replied(ModelMessage { usage, ..message }));
     }
 
     /// Counts a result, and tells the model if it is the same as the one before.

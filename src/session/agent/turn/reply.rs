@@ -24,6 +24,7 @@ impl Turn {
         context: PolicyContext<'_>,
     ) -> TurnAction {
         self.usage.own = self.usage.own.plus(reply.usage);
+        self.log.untold_usage = self.log.untold_usage.plus(reply.usage);
         match meaning_of(reply, &self.transcript, self.ids.next) {
             ReplyMeaning::Calls(reply) => self.handle_calls(reply, context),
             ReplyMeaning::Parsed(reply, repair) => self.handle_valid(reply, repair, context),

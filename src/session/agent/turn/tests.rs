@@ -297,6 +297,21 @@ fn usage_is_added_up() {
     assert_eq!(bench.turn.result(TurnOutcome::Done).usage, sum);
 }
 
+#[test]
+fn each_message_tells_what_its_reply_cost_with_unreadable_ones_before_it() {
+    let mut bench = begun();
+    let usage = Usage::counted(10, 2);
+    for text in [cmd(&["ls"]), "{\"type\":".to_owned(), HI.to_owned()] {
+        let action =
+            bench.next(TurnInput::Replied(Ok(ModelReply { usage, ..ModelReply::from_text(text) })));
+        if matches!(action, TurnAction::Run(_)) {
+            bench.exits(action, 0);
+        }
+    }
+    let told: Vec<_> = bench.replied().iter().map(|message| message.usage).collect();
+    assert_eq!(told, [Some(usage), Some(usage.plus(usage))]);
+}
+
 // Steps
 
 #[test]
