@@ -110,7 +110,7 @@ pub fn sub_command_ids() -> impl Iterator<Item = String> {
 #[rustfmt::skip]
 pub(super) const FORMS: &[CommandForm] = &[
     // Versions.
-    probe("cargo", &["--version", "-V", "version", "-vV", "-Vv", "--version --verbose", "--list", "--help", "help"]),
+    probe("cargo", &["--version", "-V", "version", "-vV", "-Vv", "--version --verbose", "--list", "--help", "help", "build -h", "check -h", "test -h", "run -h", "bench -h", "doc -h", "add -h", "tree -h", "install -h"]),
     probe_by(NODE, "npm", &["root -g", "root --global", "prefix -g", "prefix --global"]),
     probe("rustc rustdoc rustfmt", &["--version", "-V", "-vV", "-Vv", "--version --verbose", "--verbose --version", "--print sysroot", "--print target-list", "--print target-features", "--print target-cpus", "--print cfg", "--help"]),
     probe("rustup", &["--version", "-V", "toolchain list", "target list", "target list --installed", "component list", "component list --installed", "which rustc", "which cargo", "show home", "show profile", "--help"]),

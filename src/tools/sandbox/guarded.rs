@@ -362,9 +362,11 @@ impl RunningSteps {
     fn is_of_known_home(&self, path: &Path) -> bool {
         let root = self.root_of(path);
         let mut above = path.ancestors().skip(1).take_while(|above| *above != root);
-        let is_hidden = self.inside(path).as_os_str().as_encoded_bytes().starts_with(b".");
+        let is_hidden = |folder: &Path| {
+            folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+        };
         let is_known = self.files.contains_key(path) || self.unread.contains(path);
-        is_known || is_hidden || above.all(|folder| self.folders.contains(folder))
+        is_known || above.all(|folder| self.folders.contains(folder) || is_hidden(folder))
     }
 
     fn is_named(&self, path: &Path) -> bool {

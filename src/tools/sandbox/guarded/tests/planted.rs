@@ -147,12 +147,14 @@ fn a_repository_in_a_folder_of_built_files_is_none_again_and_one_that_was_fetche
         fs::write(root.join(name).join(".git/hooks/pre-commit"), "x").unwrap();
     }
     // Without a folder of its own, and by a pointer.
-    for name in ["target/bare/objects", "target/bare/refs", "target/fetched/.git"] {
+    for name in
+        ["target/bare/objects", "target/bare/refs", "target/fetched/.git", "node_modules/by"]
+    {
         fs::create_dir_all(root.join(name)).unwrap();
     }
     fs::write(root.join("target/bare/HEAD"), "ref: refs/heads/x\n").unwrap();
     fs::write(root.join("target/bare/config"), evil).unwrap();
-    fs::write(root.join("node_modules/a/.git"), "gitdir: ../../target/bare\n").unwrap();
+    fs::write(root.join("node_modules/by/.git"), "gitdir: ../../target/bare\n").unwrap();
     fs::write(root.join("target/fetched/.git/config"), origin).unwrap();
     let names = guarded.names();
     assert_eq!(names.len(), 2 * planted.len() + 2, "{names:?}");
@@ -161,7 +163,7 @@ fn a_repository_in_a_folder_of_built_files_is_none_again_and_one_that_was_fetche
         assert_eq!(text.as_deref(), (name == "target/own").then_some(origin), "{name}");
         assert!(!root.join(name).join(".git/hooks/pre-commit").exists(), "{name}");
     }
-    assert!(!root.join("node_modules/a/.git").exists() && !root.join("target/bare/HEAD").exists());
+    assert!(!root.join("node_modules/by/.git").exists() && !root.join("target/bare/HEAD").exists());
     assert!(root.join("target/fetched/.git/config").exists());
 }
 
