@@ -204,7 +204,7 @@ async fn where_the_home_is_worked_in_new_files_of_builds_are_put_back_but_those_
     }
     script += "echo evil >> ~/code/other/go.mod\n";
     for name in ["new/Makefile", "code/new/app/package.json", "code/new/Cargo.toml"] {
-        script += &format!("mkdir -p ~/{0}; rmdir ~/{0}; echo fine > ~/{0}\n", name);
+        script += &format!("mkdir -p ~/{name}; rmdir ~/{name}; echo fine > ~/{name}\n");
     }
     let seen = wall.script(&script).await;
     let text = |name: &str| fs::read_to_string(wall.home(name)).unwrap_or_default();
