@@ -581,7 +581,7 @@ fn a_tag_that_is_signed_reaches_what_signs_as_a_signed_commit_does() {
     ] {
         assert!(judged(line).launch.needs.network, "{line}");
     }
-    for line in ["git tag -a -m -s v1", "git tag -m sum v1", "git tag -msum v1", "git tag -l -n5"] {
+    for line in ["git tag -a -m x v1", "git tag -m sum v1", "git tag -msum v1", "git tag -l -n5"] {
         assert!(!judged(line).launch.needs.network, "{line}");
     }
 }
