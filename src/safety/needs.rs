@@ -15,6 +15,9 @@ pub enum GuardedFiles {
     /// These and the files of builds, because a rule runs builds without a question, except for
     /// those that this command is made to change. Empty: there is more than one command.
     FollowedAndBuilds { command: String },
+    /// The same because the home is worked in: programs look for files of builds in the folders above
+    /// their own.
+    FollowedAndHome { command: String },
     /// The settings and hooks of repositories: the others come with a branch.
     Repositories,
     /// It is made to change them.

@@ -31,12 +31,15 @@ const SHOW_NETWORK: &str = "ip hostname ss";
 /// user asks them to.
 const STEERS: &str = "git.config git.remote git.submodule git.clone git.init git.worktree git.lfs \
     git.svn git.sparse-checkout git.maintenance git.flow git-lfs gh glab hub jj husky npx.husky \
-    pre-commit lefthook npx.lefthook overcommit mise.use mise.set mise.unset";
+    pre-commit lefthook npx.lefthook overcommit asdf.local asdf.set rtx.use mise.use mise.set mise.unset";
 /// Programs that bring other versions of files.
 const VERSIONS: &str = "git hg svn jj sl bzr";
 /// Those that bring none: what changes files then is a hook.
 const RECORDS: &str =
     "git.commit git.push git.fetch git.tag git.add git.notes git.gc hg.commit hg.push";
+
+/// What `git tag` starts to sign, as `git commit` does.
+const SIGNS_TAG: &str = "git.tag.sign";
 
 /// Programs that end other processes.
 const KILLS: &str = "kill pkill killall skill fuser xkill";
@@ -65,6 +68,9 @@ impl Needs {
             Some(rule) if is_named(VERSIONS, &rule.full) => GuardedFiles::Repositories,
             _ if context.policy_cx.policy.runs_builds_unasked() => {
                 GuardedFiles::FollowedAndBuilds { command: command_name(direct.as_ref(), action) }
+            }
+            _ if context.policy_cx.place.contains(&context.policy_cx.place.home) => {
+                GuardedFiles::FollowedAndHome { command: command_name(direct.as_ref(), action) }
             }
             _ => GuardedFiles::Followed,
         };
@@ -204,7 +210,7 @@ fn direct_command(action: &StepAction, findings: &Findings) -> Option<CommandRul
         grant::OF_FOLDER.contains(&id)
             || id.starts_with("program.")
             || id.starts_with("shell.")
-            || finding.effects.contains(&Effect::Exec) && !rule.is_own(id)
+            || finding.effects.contains(&Effect::Exec) && !rule.is_own(id) && id != SIGNS_TAG
     });
     // What it starts runs with its rights, and the user was asked about all of it.
     (!foreign || ELEVATES.contains(&name)).then_some(rule)

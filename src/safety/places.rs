@@ -140,6 +140,7 @@ pub const BASE: &[PlaceRow] = &[
     row("go golangci-lint gopls", &[movable("GOMODCACHE", "go/pkg/mod", "")]),
     row("go golangci-lint gopls", &[movable("GOPATH", "go", "pkg/sumdb")]),
     row("go.install", &[movable("GOPATH", "go", "bin")]),
+    row("go.env", &[movable("XDG_CONFIG_HOME", ".config", "go")]),
     row("pipx", &[home(".local/share/pipx"), home(".local/pipx")]),
     row("uv.python uv.venv uv.sync", &[home(".local/share/uv/python")]),
     row("uv.tool", &[home(".local/share/uv/tools")]),
@@ -173,7 +174,7 @@ pub const BASE: &[PlaceRow] = &[
 #[rustfmt::skip]
 pub const CACHES: &[PlaceRow] = &[
     row("cargo cross rustc rustfmt rustdoc", &[movable("CARGO_HOME", ".cargo", "registry"), movable("CARGO_HOME", ".cargo", "git"), movable("CARGO_HOME", ".cargo", ".package-cache"), movable("CARGO_HOME", ".cargo", ".package-cache-mutate"), movable("CARGO_HOME", ".cargo", ".global-cache"), movable("CARGO_TARGET_DIR", "", "")]),
-    row("npm npx node nodejs", &[movable("NPM_CONFIG_CACHE", ".npm", "_cacache"), movable("npm_config_cache", ".npm", "_logs"), home(".cache/node-gyp"), home("Library/Caches/node-gyp")]),
+    row("npm npx node nodejs", &[movable("NPM_CONFIG_CACHE", ".npm", "_cacache"), movable("npm_config_cache", ".npm", "_logs"), movable("npm_config_cache", ".npm", "_update-notifier-last-checked"), home(".cache/node-gyp"), home("Library/Caches/node-gyp")]),
     row("pnpm pnpx", &[home(".local/share/pnpm/store"), home(".pnpm-store"), home("Library/pnpm/store")]),
     row("yarn", &[movable("YARN_CACHE_FOLDER", ".cache/yarn", ""), home(".yarn/berry/cache"), home("Library/Caches/Yarn")]),
     row("turbo npx.turbo", &[home(".cache/turbo")]),

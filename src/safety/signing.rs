@@ -170,9 +170,7 @@ pub fn signing_rule(
             .is_some_and(|value| ["true", "yes", "on", "1", ""].contains(&value.as_str()))
     };
     let asked = args.iter().any(|arg| {
-        arg.starts_with("-S")
-            || arg.starts_with("--gpg-sign")
-            || sub == "tag" && ["-s", "-u", "--sign"].contains(&arg.as_str())
+        arg.starts_with("-S") || arg.starts_with("--gpg-sign") || sub == "tag" && signs_tag(arg)
     });
     let off = args.iter().any(|arg| arg == "--no-gpg-sign");
     let set = if sub == "tag" { is_on("tag") } else { is_on("commit") };
@@ -181,4 +179,18 @@ pub fn signing_rule(
         Some("ssh") => "git-signs.ssh",
         _ => "git-signs.gpg",
     })
+}
+
+/// `-s`, `-sm`, `-uKEY`, `--local-user=KEY`: letters may be joined, until one that takes a value.
+fn signs_tag(arg: &str) -> bool {
+    match (arg.strip_prefix("--"), arg.strip_prefix('-')) {
+        (Some(long), _) => {
+            long == "sign" || long.split('=').next().is_some_and(|name| name == "local-user")
+        }
+        (None, Some(letters)) => {
+            let mut letters = letters.chars().take_while(|letter| !"mFn".contains(*letter));
+            letters.any(|letter| letter == 's' || letter == 'u')
+        }
+        (None, None) => false,
+    }
 }

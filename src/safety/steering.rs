@@ -49,7 +49,7 @@ const STEERING: &[(SteeredBy, &str)] = &[
     (Surroundings, ".hg .hgrc .hgsub .svn .bzr .jj .jjconfig.toml .sl .fossil-settings .pijul"),
     (Surroundings, ".github/workflows .github/actions .github/dependabot.* action.yml action.yaml .gitea .forgejo .gitlab-ci* .gitlab/ci .gitlab/agents .circleci .travis.yml .drone.* .cirrus.* appveyor.* .appveyor* cloudbuild.* buildspec.y* .semaphore .teamcity .build.yml .builds Jenkinsfile* azure-pipelines* .azure-pipelines .azuredevops bitbucket-pipelines.yml .buildkite .woodpecker* .tekton .zuul* zuul.* .vela.* .codefresh codefresh.yml wercker.yml bitrise.yml codemagic.yaml Earthfile .readthedocs.* .gitpod* .codesandbox .replit .idx netlify.toml vercel.json fly.toml render.yaml heroku.yml wrangler.* firebase.json"),
     (Surroundings, ".vscode .idea .fleet .zed .devcontainer* .vs .nova .settings .theia .helix .externalToolBuilders .projectile *.code-workspace *.sublime-project *.sublime-build .vim .vimrc _vimrc .gvimrc _gvimrc .exrc _exrc .nvimrc .nvim.lua .lvimrc .emacs* .dir-locals* .ycm_extra_conf.py .clangd .neoconf.json rust-analyzer.toml .rust-analyzer.toml rust-project.json"),
-    (Surroundings, ".tmux.conf .tmux .gdbinit* .lldbinit* .envrc .direnv .autoenv* .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .oh-my-zsh .tcshrc .cshrc .login .logout .kshrc .mkshrc .inputrc .xinitrc .xsession* .xprofile .pam_environment .config .mise* mise.toml mise.*.toml mise-tasks rust-toolchain rust-toolchain.toml"),
+    (Surroundings, ".tmux.conf .tmux .gdbinit* .lldbinit* .envrc .direnv .autoenv* .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .oh-my-zsh .tcshrc .cshrc .login .logout .kshrc .mkshrc .inputrc .xinitrc .xsession* .xprofile .pam_environment .config .mise* mise.toml mise.*.toml mise/config.toml mise/config.*.toml mise-tasks .tool-versions rust-toolchain rust-toolchain.toml"),
     (Surroundings, ".pdbrc* .Rprofile .Renviron renv/activate.R .ghci .irbrc .pryrc .ocamlinit .iex.exs .jshell* .jupyter .ipython ipython_config.py .pythonrc* .pythonstartup .erlang .sbclrc .guile .lambda* .psqlrc .sqliterc .duckdbrc .curlrc .wgetrc *.desktop gpg.conf gpg-agent.conf gpgsm.conf dirmngr.conf scdaemon.conf"),
     (Tools, "Dockerfile* *.dockerfile Containerfile* docker-compose* docker-bake.* compose.yml compose.yaml compose.*.yml compose.*.yaml podman-compose* Vagrantfile ansible.cfg skaffold.yaml supervisord.conf *.nix flake.lock"),
     (Tools, ".cargo Cargo.toml Cross.toml Trunk.toml Makefile.toml build.rs go.mod go.work magefile.go .air.toml .goreleaser* .golangci.*"),
@@ -60,7 +60,7 @@ const STEERING: &[(SteeredBy, &str)] = &[
     (Tools, "*.gradle *.gradle.kts gradle.properties gradle-wrapper.* gradlew gradlew.bat mvnw mvnw.cmd pom.xml .mvn .sbtopts .jvmopts build.sbt *.sbt build.sc ivy.xml build.xml project.clj deps.edn bb.edn shadow-cljs.edn"),
     (Tools, "*.csproj *.fsproj *.vbproj *.vcxproj *.sln *.slnx *.props *.targets *.rsp Directory.Build.* Directory.Packages.* nuget.config global.json *.cake"),
     (Tools, "mix.exs .formatter.exs .credo.exs rebar.config* composer.json phpunit.xml* .php-cs-fixer* phpstan.neon* .user.ini .htaccess Package.swift *.podspec Podfile *.xcconfig *.pbxproj *.xcscheme .swiftlint.yml build.zig build.zig.zon Setup.hs Setup.lhs *.cabal cabal.project* stack.yaml package.yaml hie.yaml dune-project dune-workspace *.opam *.nimble *.nims nim.cfg shard.yml dub.json dub.sdl pubspec.yaml analysis_options.yaml cpanfile .perlcriticrc .proverc *.rockspec .luarc.json"),
-    (Tools, ".tool-versions .sdkmanrc .ruby-version .java-version .editorconfig-checker .terraformrc terragrunt.hcl"),
+    (Tools, ".sdkmanrc .ruby-version .java-version .editorconfig-checker .terraformrc terragrunt.hcl"),
     (Tools, "node_modules/.bin .venv/bin venv/bin .venv/Scripts venv/Scripts vendor/bin vendor/bundle .bin"),
 ];
 
@@ -186,7 +186,7 @@ const CHANGES_BUILDS: &[(&str, &str)] = &[
     ("dotnet.add dotnet.remove dotnet.sln", "*.csproj *.fsproj *.vbproj *.sln *.slnx"),
     ("dart.pub flutter.pub swift.package pod.init", "pubspec.yaml Package.swift Podfile"),
     ("cmake meson ccmake autoconf automake autoreconf libtoolize configure autogen.sh qmake premake5 xmake", "Makefile makefile Makefile.in *.mk *.cmake build.ninja"),
-    ("asdf.local asdf.set mise.use rtx.use volta.pin nodenv.local rbenv.local rustup.override", ".tool-versions .mise* mise.toml mise.*.toml .nvmrc .node-version .ruby-version package.json rust-toolchain.toml"),
+    ("volta.pin nodenv.local rbenv.local rustup.override", ".nvmrc .node-version .ruby-version package.json rust-toolchain.toml"),
     ("eslint prettier biome standard dprint npx.eslint npx.prettier npx.biome npx.standard npx.dprint", "package.json .eslintrc* .prettierrc* *.config.js *.config.ts *.config.mjs *.config.cjs *.config.json"),
     // What lays out a project, and what only changes the look of files.
     ("cargo.new cargo.generate npm.create npm.init npx.create-* npx.degit npx.sv npx.nx npx.ng npx.storybook ng.new rails.new dotnet.new django-admin.startproject cookiecutter copier", "*"),

@@ -60,7 +60,7 @@ words! { "sandbox":
     OPEN_NETWORK: "An approved step that has the network can send away what it can read.", "经批准且可联网的步骤可以把它能读到的内容发送出去。";
     OPEN_SENT: "Whatever steps that run without asking read goes to your model's server.", "无需询问的步骤读到的一切都会发往模型的服务器。";
     OPEN_NAMES: "File names in your folder can be listed, those of credentials too.", "工作目录中的文件名可以列出，凭据文件的名字也不例外。";
-    OPEN_MODES: "An approved step can change modes, owners, times and attributes of your other files, and reach shared memory of your other programs. It cannot set setuid; it can set setgid on a file, and whoever runs that file then has the rights of one of your groups.", "经批准的步骤可以更改你其他文件的权限、属主、时间和属性，也能访问你其他程序的共享内存。它不能设置 setuid，但可以给文件设置 setgid：运行该文件的人会获得你某个用户组的权限。";
+    OPEN_MODES: "An approved step can change modes, owners, times and attributes of your other files, and reach shared memory of your other programs. It cannot set setuid, but it can set setgid on a file, so that anyone who runs the file gets the rights of one of your groups.", "经批准的步骤可以更改你其他文件的权限、属主、时间和属性，也能访问你其他程序的共享内存。它不能设置 setuid，但可以给文件设置 setgid，这样任何人运行该文件时都会拥有你某个用户组的权限。";
     OPEN_FREE: "A step you run without the sandbox, and what you type after `!`, has all your rights.", "你让其不受沙箱限制运行的步骤，以及你在 `!` 后输入的命令，拥有你的全部权限。";
 
     // What each version of the kernel's interface restricts, and how it is on older kernels.

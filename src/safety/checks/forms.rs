@@ -92,6 +92,11 @@ pub fn no_list_file(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &
     raise_where(call, tokens, findings, |text| text.starts_with(['@', '!']));
 }
 
+/// `ephemeral:FILE` is removed after it was read, and `msl:FILE` is a script.
+pub fn no_coder(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    raise_where(call, tokens, findings, |text| text.starts_with('@') || text.contains(':'));
+}
+
 /// `less +COMMAND`.
 pub fn no_pager_command(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     raise_where(call, tokens, findings, |text| text.starts_with('+'));

@@ -29,8 +29,8 @@ pub use find::{find, reads_found_names};
 pub use forms::{
     ar_lists, bat, checks_format, fd_reads, firewall, git_help, git_no_index, git_one_setting,
     git_range_diff, git_setting, ip_shows, journalctl, kernel_names, lsof, lsof_files, names_only,
-    no_list_file, no_pager_command, numbers_only, openssl_input, plain_files, right_after,
-    short_time, tar_lists, to_output, unit_properties, units, without_query, yq,
+    no_coder, no_list_file, no_pager_command, numbers_only, openssl_input, plain_files,
+    right_after, short_time, tar_lists, to_output, unit_properties, units, without_query, yq,
 };
 pub use git::{
     git_bisect, git_branch, git_diff, git_dirty, git_discard, git_format, git_push, git_reflog,

@@ -131,8 +131,8 @@ pub(super) const SHAPES: &[SecretPattern] = &[
             regex: r"eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]+", confirm: always },
     SecretPattern { kind: "authorization", hints: &[word("authorization")],
             regex: AUTHORIZATION, confirm: is_not_placeholder },
-    SecretPattern { kind: "authorization", hints: &[word("bearer "), word("ssws "), word("apikey "), word("oauth:")],
-            regex: r"(?i:bearer[ \t]+|ssws[ \t]+|apikey[ \t]+|oauth:)(?P<s>[0-9A-Za-z._~+/%-]{20,}=*)", confirm: has_digit },
+    SecretPattern { kind: "authorization", hints: &[word("bearer "), word("bearer, "), word("ssws "), word("apikey "), word("oauth:")],
+            regex: r"(?i:bearer,?[ \t]+|ssws[ \t]+|apikey[ \t]+|oauth:)(?P<s>[0-9A-Za-z._~+/%-]{20,}=*)", confirm: has_digit },
     SecretPattern { kind: "cookie", hints: &[word("cookie")],
             regex: r#"(?i)cookie["']?[ \t]*[:,=]?[ \t]*["']?(?:[^\s;"'=]+=[^;"'\n]*;[ ]?){0,32}?[a-z0-9_.-]*(?:sid|sess|auth|token|jwt)[a-z0-9_.-]*=(?P<s>[^\s;,"']{16,})"#, confirm: is_long_random },
     SecretPattern { kind: "secret", hints: &[word("jwt."), word("hmac"), word("keyspec(")],
@@ -145,6 +145,12 @@ pub(super) const SHAPES: &[SecretPattern] = &[
             regex: r"Private-Lines: [0-9]+\s+(?P<s>(?:[0-9A-Za-z+/=]{4,}\s+)+)", confirm: always },
     SecretPattern { kind: "private-key", hints: &[word("\"kty\"")],
             regex: r#""(?:d|p|q|dp|dq|qi|k)"\s*:\s*"(?P<s>[0-9A-Za-z_-]{20,})""#, confirm: always },
+    SecretPattern { kind: "private-key", hints: &[word("<d>"), word("<p>"), word("<q>"), word("<dp>"), word("<dq>"), word("<inverseq>")],
+            regex: r"<(?:D|P|Q|DP|DQ|InverseQ)>(?P<s>[0-9A-Za-z+/=]{20,})</", confirm: always },
+    SecretPattern { kind: "token", hints: &[word("unseal key "), word("root token")],
+            regex: r"(?i)(?:unseal key [0-9]+|root token)[^:\n]{0,20}:[ \t]+(?P<s>[0-9A-Za-z+/=._-]{20,})", confirm: is_long_random },
+    SecretPattern { kind: "password", hints: &[word("password is"), word("passphrase is"), word("passcode is"), word("密码")],
+            regex: r#"(?im)(?:(?:password|passphrase|passcode)[ \t]+is(?:[ \t]+now)?|密码[是为])[ \t]*[:：]?[ \t]*["'`]?(?P<s>[^\s"'`,;，。]{3,}?)["'`]?[.!。！]?[ \t]*$"#, confirm: is_long_random },
     SecretPattern { kind: "secret", hints: &[word("::add-mask::")],
             regex: r"::add-mask::(?P<s>\S+)", confirm: is_not_placeholder },
     SecretPattern { kind: "password", hints: &[word("identified "), word("password for")],
@@ -188,7 +194,7 @@ const NAMED_TOKEN_HINTS: &[RequiredSuffix] = &[
 
 const AUTHORIZATION: &str = concat!(
     r#"(?i:authorization)\\?["']?[ \t]*[:=,]?[ \t]*\\?["']?"#,
-    r#"(?i:bearer|basic|token|apikey|bot|key|ssws)[ \t]+(?P<s>[^\s"'`\\,;<>{}$‹]{8,})"#,
+    r#"(?i:bearer|basic|token|apikey|bot|key|ssws|client-id|sso-key|geniekey|apitoken|splunk|negotiate|ntlm)[ \t]+(?P<s>[^\s"'`\\,;<>{}$‹]{8,})"#,
 );
 
 /// What a system keeps of a password.
@@ -261,7 +267,7 @@ pub(super) fn find_literals(text: &str, spans: &mut Vec<SecretSpan>) {
 const DIRECTIVE: &str = concat!(
     r"(?i)(?-u:\b)(?:requirepass|masterauth|(?:root)?bindpw|rootpw(?:[ \t]+--(?:plaintext|iscrypted))?|r[ow]community6?|snmp-server[ \t]+community",
     r"|(?:enable[ \t]+|username[ \t]+\S+[ \t]+(?:privilege[ \t]+[0-9]+[ \t]+)?)(?:password|secret)(?:[ \t]+[0-9])?|neighbor[ \t]+\S+[ \t]+password(?:[ \t]+[0-9])?",
-    r"|pre-shared-key|key-string(?:[ \t]+[0-9])?|wpa-psk|set[ \t]+(?:psk|ppp-password)|convertto-securestring(?:[ \t]+-string)?|createuser[ \t]+\S+[ \t]+(?:md5|sha[0-9-]*)|user[ \t]+\S+[ \t]+on(?:[ \t]+[~+&]\S+)*)",
+    r"|pre-shared-key|key-string(?:[ \t]+[0-9])?|wpa-psk|set[ \t]+(?:psk|ppp-password)|convertto-securestring(?:[ \t]+-string)?|createuser[ \t]+\S+[ \t]+(?:md5|sha[0-9-]*)|socks[45][ \t]+[0-9.]+[ \t]+[0-9]+[ \t]+\S+|user[ \t]+\S+[ \t]+on(?:[ \t]+[~+&]\S+)*)",
     r#"[ \t]+["'>]?(?P<s>[^\s"';,<{]{3,})"#,
 );
 
@@ -269,7 +275,7 @@ const DIRECTIVE: &str = concat!(
 const DIRECTIVE_HINTS: &[RequiredSuffix] = &[
     word("requirepass "), word("masterauth "), word("bindpw "), word("rootpw "), word("community"),
     word("enable "), word("username "), word("neighbor "), word("pre-shared-key "), word("key-string "),
-    word("wpa-psk "), word("set psk "), word("securestring "), word("createuser "), word(" on >"), word(" on ~"),
+    word("wpa-psk "), word("set psk "), word("securestring "), word("createuser "), word("socks5 "), word("socks4 "), word(" on >"), word(" on ~"),
 ];
 
 /// `setenv DB_PASSWORD x`
@@ -295,7 +301,7 @@ const PAIR: &str = concat!(
 /// Passwords in the words of a command, which have no name there.
 const COMMAND: &str = concat!(
     r#"(?-u:\b)(?:sshpass -p ?|(?:mysql|mariadb)[a-z-]*(?: [^\n|;&]{0,200}?)? -p|7z[ar]? [^\n|;&]{0,200}?-p|(?:openssl|-pass(?:in|out)?)[^\n|;&]{0,200}? pass:"#,
-    r#"|redis-cli [^\n|;&]{0,200}?-a |(?:sqlplus|impdp|expdp) [^\s/@]+/|mc alias set \S+ \S+ \S+ |net use \S+ |(?:cmdkey|[xw]freerdp) [^\n]{0,200}?/p(?:ass)?:|lftp [^\n|;&]{0,200}?-u [^\s,]+,|nmcli [^\n|;&]{0,200}?password |(?:https?|xhs?) (?:-a|--auth)[ =]["']?[^\s:"']+:|stats auth [^\s:]+:|ldap[a-z]+ [^\n|;&]{0,200}?-w |rabbitmqctl (?:add_user|change_password|authenticate_user) \S+ |rar [^\n|;&]{0,200}?-h?p|openssl enc [^\n|;&]{0,200}?-[kK] |ssh-keygen [^\n|;&]{0,200}?-[NP] |gh secret set [^\n]{0,64}?(?:--body|-b)[ =]|smbclient [^\n|;&]{0,200}?-U ?["']?[^\s%"']+%|(?:zip|unzip|sqlcmd|bcp|mosquitto_[a-z]+) [^\n|;&]{0,200}?-P ?"#,
+    r#"|redis-cli [^\n|;&]{0,200}?-a |ncat [^\n|;&]{0,200}?--proxy-auth [^\s:]+:|influx [^\n|;&]{0,200}?(?:-t|--token) |(?:sqlplus|impdp|expdp) [^\s/@]+/|mc alias set \S+ \S+ \S+ |net use \S+ |(?:cmdkey|[xw]freerdp) [^\n]{0,200}?/p(?:ass)?:|lftp [^\n|;&]{0,200}?-u [^\s,]+,|nmcli [^\n|;&]{0,200}?password |(?:https?|xhs?) (?:-a|--auth)[ =]["']?[^\s:"']+:|stats auth [^\s:]+:|ldap[a-z]+ [^\n|;&]{0,200}?-w |rabbitmqctl (?:add_user|change_password|authenticate_user) \S+ |rar [^\n|;&]{0,200}?-h?p|openssl enc [^\n|;&]{0,200}?-[kK] |ssh-keygen [^\n|;&]{0,200}?-[NP] |gh secret set [^\n]{0,64}?(?:--body|-b)[ =]|smbclient [^\n|;&]{0,200}?-U ?["']?[^\s%"']+%|(?:zip|unzip|sqlcmd|bcp|mosquitto_[a-z]+) [^\n|;&]{0,200}?-P ?"#,
     r#"|(?:docker|podman|helm|az|oc|cf)(?: registry)? login [^\n|;&]{0,200}?-p |(?:mongo[a-z]*|cqlsh|twine) [^\n|;&]{0,200}?-p |htpasswd -[A-Za-z]*b[A-Za-z]* \S+ \S+ |net user \S+ "#,
     r#"|snmp[a-z]+ [^\n|;&]{0,200}?-c |(?:plink|pscp|psftp) [^\n|;&]{0,200}?-pw |curl [^\n]{0,128}?(?:-u|--user|--proxy-user|-U)[ =]?["']?[^\s:"']{1,128}:"#,
     r#"|echo ["']?[a-z_][a-z0-9_-]{0,31}:)["']?(?P<s>[^\s"'<>{}$‹|]{3,})"#,
@@ -303,7 +309,7 @@ const COMMAND: &str = concat!(
 
 #[rustfmt::skip]
 const COMMAND_HINTS: &[RequiredSuffix] = &[
-    word("sshpass "), word("mysql"), word("mariadb"), word("7z "), word("7za "), word("pass:"), word("redis-cli "),
+    word("sshpass "), word("mysql"), word("mariadb"), word("7z "), word("7za "), word("pass:"), word("redis-cli "), word("ncat "), word("influx "),
     word("ldap"), word("rabbitmqctl "), word("rar "), word("openssl enc "), word("ssh-keygen "), word("gh secret "), word("mosquitto_"), word("smbclient "), word("zip "), word(" login "), word("mongo"), word("htpasswd "),
     word("net use"), word("sqlplus "), word("impdp "), word("expdp "), word("mc alias "), word("cmdkey "), word("freerdp "),
     word("lftp "), word("nmcli "), word("http -"), word("https -"), word("xh -"), word("xhs -"), word("stats auth "), word("sqlcmd "), word("bcp "), word("cqlsh "), word("twine "), word("snmp"), word("plink "), word("pscp "), word("psftp "), word("curl "), word("chpasswd"),

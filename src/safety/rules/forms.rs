@@ -110,7 +110,7 @@ pub fn sub_command_ids() -> impl Iterator<Item = String> {
 #[rustfmt::skip]
 pub(super) const FORMS: &[CommandForm] = &[
     // Versions.
-    probe("cargo", &["--version", "-V", "version", "-vV", "-Vv", "--version --verbose", "--list", "--help", "help"]),
+    probe("cargo", &["--version", "-V", "version", "-vV", "-Vv", "--version --verbose", "--list", "--help", "help", "build -h", "check -h", "test -h", "run -h", "bench -h", "doc -h", "add -h", "tree -h", "install -h"]),
     probe_by(NODE, "npm", &["root -g", "root --global", "prefix -g", "prefix --global"]),
     probe("rustc rustdoc rustfmt", &["--version", "-V", "-vV", "-Vv", "--version --verbose", "--verbose --version", "--print sysroot", "--print target-list", "--print target-features", "--print target-cpus", "--print cfg", "--help"]),
     probe("rustup", &["--version", "-V", "toolchain list", "target list", "target list --installed", "component list", "component list --installed", "which rustc", "which cargo", "show home", "show profile", "--help"]),
@@ -280,7 +280,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     in_current_folder(Spec::read("pdftotext").flags("-layout -raw -nopgbrk -q -htmlmeta -table -simple -bbox").values("-f=text -l=text -r=text -x=text -y=text -W=text -H=text -enc=text -eol=text").operands(Reads(2)).check(checks::to_output), &[]),
     in_current_folder(Spec::read("qpdf").argument_files().flags("--check --show-npages --show-xref --show-encryption --is-encrypted --requires-password --list-attachments --show-pages --check-linearization").operands(Reads(1)), &["--check|--show-npages|--show-xref|--show-encryption|--is-encrypted|--requires-password|--list-attachments|--show-pages|--check-linearization"]),
     CommandForm { spec: Spec::read("ffprobe").by_language().flags("-show_format -show_streams -show_chapters -show_programs -hide_banner -pretty -unit -sexagesimal -count_frames -count_packets -show_error").values("-v=text -loglevel=text -of=text -print_format=text -output_format=text -select_streams=text -show_entries=text -i=path").operands(Reads(1)), needs: &[], empty_folder: false, inserted: (0, &["-protocol_whitelist", "file,pipe"]) },
-    in_current_folder(Spec::read("identify").by_language().flags("-verbose -ping -quiet").values("-format=sure").operands(Reads(ANY)).check(checks::no_list_file), &[]),
+    in_current_folder(Spec::read("identify").by_language().flags("-verbose -ping -quiet").values("-format=sure").operands(Reads(ANY)).check(checks::no_coder), &[]),
     in_current_folder(Spec::read("csvcut csvlook csvstat csvgrep").by_language().flags("-n -H -l -i -t --names --no-header-row --linenumbers --invert-match --tabs --csv --mean --sum --count --min --max --median --type --nulls --unique --freq")
         .values("-c=text --columns=text -C=text --not-columns=text -d=text --delimiter=text -q=text -r=sure --regex=sure -m=sure --match=sure -e=text --encoding=text --max-rows=text --max-columns=text").operands(Reads(1)).starts(PYTHON), &[]),
     in_current_folder(Spec::read("gron").by_language().flags("-s -m -c -v -u -j --stream --monochrome --colorize --values --ungron --json --no-sort").operands(Reads(1)), &[]),

@@ -207,6 +207,8 @@ fn anything_but_exactly_a_harmless_form_asks() {
         "ffprobe -protocol_whitelist http a.mp4",
         "ffprobe -o x a.mp4",
         "identify @list",
+        "identify ephemeral:a.png",
+        "identify msl:a.png",
         "identify -write x a.png",
         "identify -define a=b a.png",
         "csvgrep -f .env a.csv",

@@ -567,3 +567,21 @@ fn files_of_builds_are_guarded_where_a_rule_runs_builds_without_a_question() {
         assert_eq!(guarded(rule, "make"), GuardedFiles::Followed, "{rule}");
     }
 }
+
+#[test]
+fn a_tag_that_is_signed_reaches_what_signs_as_a_signed_commit_does() {
+    // An agent that signs is reached by a socket.
+    for line in [
+        "git commit -S -m x",
+        "git tag -s -m x v1",
+        "git tag -sm x v1",
+        "git tag -a -u me -m x v1",
+        "git tag --local-user=me -m x v1",
+        "git tag --sign v1 -m x",
+    ] {
+        assert!(judged(line).launch.needs.network, "{line}");
+    }
+    for line in ["git tag -a -m x v1", "git tag -m sum v1", "git tag -msum v1", "git tag -l -n5"] {
+        assert!(!judged(line).launch.needs.network, "{line}");
+    }
+}

@@ -276,3 +276,21 @@ fn paths_are_relative_to_the_folder_given_to_git() {
     assert_eq!(tier(&["diff", "log"]), Tier::L0);
     assert_eq!(tier(&["-C", "src", "diff", "log"]), Tier::L1);
 }
+
+#[test]
+fn files_of_builds_are_guarded_where_the_home_is_worked_in() {
+    let mut place = place();
+    let policy = Policy::default();
+    for (home, expected) in [("/w/home", true), ("/w", true), ("/elsewhere", false)] {
+        place.home = home.into();
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: &world() };
+        let guarded = |program: &str, args: &[&str]| {
+            assess(step(program, args), policy_cx).judgement().launch.needs.guarded.clone()
+        };
+        let command = "make.all".to_owned();
+        let at_home = GuardedFiles::FollowedAndHome { command };
+        let builds = if expected { at_home } else { GuardedFiles::Followed };
+        assert_eq!(guarded("make", &["all"]), builds, "{home}");
+        assert_eq!(guarded("git", &["stash"]), GuardedFiles::Repositories, "{home}");
+    }
+}

@@ -61,7 +61,8 @@ impl LayerCache {
         if folder.workspace.refresh() {
             folder.trees = None;
         }
-        folder.workspace.guarded_names()
+        let built = folder.workspace.built_repositories();
+        folder.workspace.guarded_names().with(&built)
     }
 
     /// The layer of a step.

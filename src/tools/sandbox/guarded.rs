@@ -14,6 +14,7 @@ use avocet_safety::{GuardedFiles, steering};
 mod reader;
 mod worktrees;
 
+pub(super) use reader::is_repository;
 use reader::{Content, Files, MAX_FILES, REBASE, Reader};
 use reader::{is_folder, is_harmless, is_in_repository};
 use worktrees::{UnusedWorktrees, worktree_of};
@@ -325,6 +326,11 @@ impl RunningSteps {
                             || !steering::is_changed_by(command, path)
                                 && self.is_of_known_build(path)
                     }
+                    GuardedFiles::FollowedAndHome { command } => {
+                        !self.is_build_file(path)
+                            || !steering::is_changed_by(command, path)
+                                && self.is_of_known_home(path)
+                    }
                 }
     }
 
@@ -349,6 +355,18 @@ impl RunningSteps {
             is_deep && outermost.is_some_and(|folder| !self.folders.contains(&folder));
         (is_known || !is_new_project || steering::is_collected(inside))
             && !steering::is_build_output(inside)
+    }
+
+    /// Whether programs in folders that were there may come to it: none looks into a folder that is
+    /// new, but for those with names that programs give, `.cargo`.
+    fn is_of_known_home(&self, path: &Path) -> bool {
+        let root = self.root_of(path);
+        let mut above = path.ancestors().skip(1).take_while(|above| *above != root);
+        let is_hidden = |folder: &Path| {
+            folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+        };
+        let is_known = self.files.contains_key(path) || self.unread.contains(path);
+        is_known || above.all(|folder| self.folders.contains(folder) || is_hidden(folder))
     }
 
     fn is_named(&self, path: &Path) -> bool {

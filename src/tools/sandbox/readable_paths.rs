@@ -205,8 +205,9 @@ impl SandboxPaths {
         all
     }
 
-    /// What is missing in a home that is worked in, but for what a step is made to make there: of
-    /// credentials and of what starts by itself. The kernel closes only what is there.
+    /// What is missing in a home that is worked in, but for what a step is made to make there: of the
+    /// places that are left to no step, and of what starts by itself. The kernel closes only what is
+    /// there.
     pub fn missing_places(&self, needs: &Needs) -> Vec<PathBuf> {
         if !self.home.starts_with(&self.workspace) {
             return Vec::new();
@@ -216,9 +217,9 @@ impl SandboxPaths {
         let own: Vec<PathBuf> = own.filter_map(|place| self.resolve_user_path(place)).collect();
         let is_own =
             |path: &PathBuf| own.iter().any(|one| path.starts_with(one) || one.starts_with(path));
-        let private = self.private_places().into_iter().filter(|path| !self.own.contains(path));
+        let closed = self.guarded_places().into_iter().filter(|path| !self.own.contains(path));
         let missing = |path: &PathBuf| path.symlink_metadata().is_err();
-        let all = startup::places(&self.home).chain(private);
+        let all = startup::places(&self.home).chain(closed);
         all.filter(|path| missing(path) && !is_own(path)).collect()
     }
 

@@ -6,12 +6,12 @@
 //! the rest is open; this is reported, and recursive readers get arguments to leave such
 //! files out as well.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::guarded::GuardedNames;
+use super::guarded::{GuardedNames, is_repository};
 use super::readable_paths::{Stamp, is_recent, read_stamp};
 use avocet_safety as safety;
 
@@ -44,11 +44,15 @@ const PRUNED: &[&str] = &[
 /// Of a repository's own folder only the settings may hold credentials.
 const REPOSITORY: &str = ".git";
 
+/// So many folders in each of them are looked at, and all that are made later.
+const MAX_BUILT: usize = 200;
+
 /// The known state of one tree.
 #[derive(Debug)]
 pub(super) struct WorkspaceRules {
     root: PathBuf,
     folders: BTreeMap<PathBuf, ScannedFolder>,
+    built: BTreeMap<PathBuf, BuiltFolder>,
     /// What steers in folders that were made when there were too many already.
     guarded_beyond: Vec<PathBuf>,
     entries: usize,
@@ -75,7 +79,19 @@ struct ScannedFolder {
     /// Those that steer what runs later.
     guarded: Vec<PathBuf>,
     subfolders: Vec<PathBuf>,
+    /// Folders of built or fetched files.
+    built: Vec<PathBuf>,
     entries: usize,
+}
+
+/// A folder of built or fetched files as it was.
+#[derive(Debug)]
+struct BuiltFolder {
+    stamp: Option<Stamp>,
+    scanned_at: SystemTime,
+    subfolders: Vec<PathBuf>,
+    /// Those that were too many at the first look.
+    beyond: BTreeSet<PathBuf>,
 }
 
 impl WorkspaceRules {
@@ -83,6 +99,7 @@ impl WorkspaceRules {
         WorkspaceRules {
             root,
             folders: BTreeMap::new(),
+            built: BTreeMap::new(),
             guarded_beyond: Vec::new(),
             entries: 0,
             guarded_names: None,
@@ -140,6 +157,24 @@ impl WorkspaceRules {
         self.guarded_names.get_or_insert_with(make).clone()
     }
 
+    /// Repositories in folders of built or fetched files, and directly below them.
+    pub fn built_repositories(&mut self) -> Vec<PathBuf> {
+        let outer: Vec<&PathBuf> = self.folders.values().flat_map(|it| &it.built).collect();
+        self.built.retain(|path, _| outer.contains(&path));
+        let mut found = Vec::new();
+        for path in outer {
+            let known = self.built.remove(path);
+            let folder = BuiltFolder::look(path, known);
+            let all = folder.subfolders.iter().chain([path]);
+            let places = all.flat_map(|path| [path.join(REPOSITORY), path.clone()]);
+            found.extend(places.filter(|path| {
+                path.ends_with(REPOSITORY) && path.symlink_metadata().is_ok() || is_repository(path)
+            }));
+            self.built.insert(path.clone(), folder);
+        }
+        found
+    }
+
     /// The folders that lead to a place of credentials.
     fn folders_above_closed(&self) -> Vec<PathBuf> {
         let mut all: Vec<PathBuf> = self
@@ -182,6 +217,7 @@ impl WorkspaceRules {
             closed: Vec::new(),
             guarded: Vec::new(),
             subfolders: Vec::new(),
+            built: Vec::new(),
             entries: 0,
         };
         let name = path.file_name().and_then(|name| name.to_str());
@@ -194,8 +230,7 @@ impl WorkspaceRules {
             scan_entry(&entry, name, &mut folder);
         }
         // The insides of a repository: only its settings may hold credentials.
-        let is_repository = |name: &str| folder.subfolders.iter().any(|path| path.ends_with(name));
-        if is_repository("objects") && is_repository("refs") && path.join("HEAD").is_file() {
+        if is_repository(path) {
             folder.subfolders.clear();
             folder.guarded.push(path.to_owned());
         }
@@ -244,8 +279,35 @@ fn scan_entry(entry: &fs::DirEntry, folder_name: Option<&str>, folder: &mut Scan
     } else if kind.is_dir() && name == REPOSITORY {
         let settings = entry.path().join("config");
         folder.closed.extend(holds_credential(&settings).then_some(settings));
-    } else if kind.is_dir() && !PRUNED.contains(&name) {
-        folder.subfolders.push(entry.path());
+    } else if kind.is_dir() {
+        let is_built = PRUNED.contains(&name);
+        let list = if is_built { &mut folder.built } else { &mut folder.subfolders };
+        list.push(entry.path());
+    }
+}
+
+impl BuiltFolder {
+    /// Lists the folders in it again if it changed.
+    fn look(path: &Path, known: Option<BuiltFolder>) -> BuiltFolder {
+        let stamp = read_stamp(path);
+        let is_same = |known: &BuiltFolder| {
+            let recent = stamp.is_some_and(|stamp| is_recent(stamp.2, known.scanned_at));
+            known.stamp == stamp && !recent
+        };
+        let is_first = known.is_none();
+        let mut beyond = match known {
+            Some(known) if is_same(&known) => return known,
+            known => known.map(|known| known.beyond).unwrap_or_default(),
+        };
+        let scanned_at = SystemTime::now();
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let folders = folders.map(|entry| entry.path());
+        let mut subfolders: Vec<_> = folders.filter(|path| !beyond.contains(path)).collect();
+        if is_first && subfolders.len() > MAX_BUILT {
+            beyond.extend(subfolders.drain(MAX_BUILT..));
+        }
+        BuiltFolder { stamp, scanned_at, subfolders, beyond }
     }
 }
 

@@ -181,3 +181,38 @@ async fn where_the_home_is_worked_in_a_step_leaves_nothing_that_starts_by_itself
         );
     }
 }
+
+/// Files of builds that a program finds in the folders above its own, and those of other projects.
+#[rustfmt::skip]
+const HOME_BUILDS: &[&str] = &[
+    "Makefile", "package.json", "build.rs", "setup.py", "Cargo.toml", "go.work", "pyproject.toml", "Directory.Build.props", ".envrc", "mise.toml",
+    ".cargo/config.toml", ".cargo/bin/x", ".tool-versions", ".npmrc", ".yarn/releases/x.cjs", "go/bin/x", ".volta/bin/x", ".bundle/config",
+    "code/Makefile", "code/other/package.json", "code/other/.cargo/config.toml", "code/other/src/conftest.py",
+];
+
+#[tokio::test]
+async fn where_the_home_is_worked_in_new_files_of_builds_are_put_back_but_those_of_a_new_project() {
+    let Some(wall) = Wall::in_folder(SandboxMode::Work, "home") else {
+        return skip(Reason::NoSandbox);
+    };
+    fs::create_dir_all(wall.home("code/other/src")).unwrap();
+    wall.write(&wall.home("code/other/go.mod"), "module x\n");
+    let mut script = String::new();
+    for name in HOME_BUILDS {
+        let folder = Path::new(name).parent().unwrap().display();
+        script += &format!("mkdir -p ~/./{folder}; echo evil > ~/{name}\n");
+    }
+    script += "echo evil >> ~/code/other/go.mod\n";
+    for name in ["new/Makefile", "code/new/app/package.json", "code/new/Cargo.toml"] {
+        script += &format!("mkdir -p ~/{name}; rmdir ~/{name}; echo fine > ~/{name}\n");
+    }
+    let seen = wall.script(&script).await;
+    let text = |name: &str| fs::read_to_string(wall.home(name)).unwrap_or_default();
+    let left: Vec<_> = HOME_BUILDS.iter().filter(|name| text(name).contains("evil")).collect();
+    assert_eq!(left, [&""; 0], "{}", seen.stderr);
+    assert_eq!(text("code/other/go.mod"), "module x\n");
+    for name in ["new/Makefile", "code/new/app/package.json", "code/new/Cargo.toml"] {
+        assert_eq!(text(name), "fine\n", "{name}");
+    }
+    assert!(seen.put_back.iter().any(|(path, _)| path.ends_with("Makefile")), "{seen:?}");
+}

@@ -73,8 +73,11 @@ pub(super) fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
 }
 
-fn is_repository(path: &Path) -> bool {
-    path.join("HEAD").is_file() && is_folder(&path.join("objects"))
+/// Whether git takes a folder for a repository, whatever it is called: its objects may be behind a
+/// link, or in the folder that another file names.
+pub(in super::super) fn is_repository(path: &Path) -> bool {
+    path.join("HEAD").is_file()
+        && (path.join("objects").is_dir() || path.join("commondir").is_file())
 }
 
 pub(super) fn is_in_repository(path: &Path) -> bool {
@@ -318,7 +321,7 @@ impl<'a> Reader<'a> {
 
     /// The repositories of submodules, and of theirs.
     fn add_modules(&mut self, folder: &Path, levels: usize) {
-        let is_own = levels < DEPTH && is_folder(&folder.join("objects"));
+        let is_own = levels < DEPTH && folder.join("objects").is_dir();
         if is_own {
             self.add_git_files(folder);
         }

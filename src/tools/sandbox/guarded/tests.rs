@@ -430,6 +430,34 @@ fn a_new_file_of_a_build_is_put_back_at_any_depth_of_what_was_there() {
 }
 
 #[test]
+fn in_a_home_files_of_builds_are_put_back_but_those_of_a_new_project() {
+    let at_home = GuardedFiles::FollowedAndHome { command: String::new() };
+    let (_temp, root) = repository();
+    fs::create_dir_all(root.join("code/shop/src")).unwrap();
+    fs::write(root.join("code/shop/go.mod"), "module x\n").unwrap();
+    let evil = [
+        ".cargo/config.toml",
+        "Makefile",
+        "code/package.json",
+        "code/shop/.cargo/config.toml",
+        "code/shop/go.mod",
+        "code/shop/src/conftest.py",
+    ];
+    let guarded = begin(&root);
+    for name in evil.iter().chain(&["new/Makefile", "code/new/app/build.rs"]) {
+        fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+        fs::write(root.join(name), "evil").unwrap();
+    }
+    assert_eq!(guarded.put_back(&GuardedFiles::Followed), PutBack::default());
+    let done = guarded.put_back(&at_home);
+    assert_eq!(done.paths, evil.map(|name| root.join(name)));
+    assert!(root.join("new/Makefile").exists() && root.join("code/new/app/build.rs").exists());
+    fs::write(root.join("package.json"), "{}").unwrap();
+    let installs = GuardedFiles::FollowedAndHome { command: "npm.install".to_owned() };
+    assert_eq!(guarded.put_back(&installs), PutBack::default());
+}
+
+#[test]
 fn among_more_files_of_builds_than_are_read_a_new_one_is_put_back() {
     let builds = GuardedFiles::FollowedAndBuilds { command: "make.all".to_owned() };
     let (_temp, root) = repository();

@@ -126,3 +126,74 @@ fn a_step_names_no_folder_as_the_remote_of_a_push() {
     fs::write(&config, format!("{settings}{tracks}")).unwrap();
     assert_eq!(guarded.names(), [""; 0]);
 }
+
+#[test]
+fn a_repository_in_a_folder_of_built_files_is_none_again_and_one_that_was_fetched_stays() {
+    let (_temp, root) = repository();
+    for name in ["target/debug", "node_modules/a", "web/.venv/lib", "target/own/.git/objects"] {
+        fs::create_dir_all(root.join(name)).unwrap();
+    }
+    for n in 0..300 {
+        fs::create_dir(root.join(format!("node_modules/p{n}"))).unwrap();
+    }
+    let origin = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://x.example/y\n";
+    fs::write(root.join("target/own/.git/config"), origin).unwrap();
+    let evil = "[core]\n\tfsmonitor = ./evil\n";
+    let guarded = begin(&root);
+    let planted = ["target", "target/debug", "node_modules/new", "web/.venv/lib", "target/own"];
+    for name in planted {
+        fs::create_dir_all(root.join(name).join(".git/hooks")).unwrap();
+        fs::write(root.join(name).join(".git/config"), evil).unwrap();
+        fs::write(root.join(name).join(".git/hooks/pre-commit"), "x").unwrap();
+    }
+    // Without a folder of its own, and by a pointer.
+    for name in
+        ["target/bare/objects", "target/bare/refs", "target/fetched/.git", "node_modules/by"]
+    {
+        fs::create_dir_all(root.join(name)).unwrap();
+    }
+    fs::write(root.join("target/bare/HEAD"), "ref: refs/heads/x\n").unwrap();
+    fs::write(root.join("target/bare/config"), evil).unwrap();
+    fs::write(root.join("node_modules/by/.git"), "gitdir: ../../target/bare\n").unwrap();
+    fs::write(root.join("target/fetched/.git/config"), origin).unwrap();
+    let names = guarded.names();
+    assert_eq!(names.len(), 2 * planted.len() + 2, "{names:?}");
+    for name in planted {
+        let text = fs::read_to_string(root.join(name).join(".git/config")).ok();
+        assert_eq!(text.as_deref(), (name == "target/own").then_some(origin), "{name}");
+        assert!(!root.join(name).join(".git/hooks/pre-commit").exists(), "{name}");
+    }
+    assert!(!root.join("node_modules/by/.git").exists() && !root.join("target/bare/HEAD").exists());
+    assert!(root.join("target/fetched/.git/config").exists());
+}
+
+#[test]
+fn a_repository_whose_objects_are_elsewhere_is_none_again() {
+    let evil = "[core]\n\tpager = ./evil\n[alias]\n\tst = !./evil\n";
+    for (names, links) in [
+        (&["x/commondir", "evil/config"][..], &[][..]),
+        (&["x/config"], &[("x/objects", "../evil/objects"), ("x/refs", "../evil/refs")]),
+        (&["x/config", "x/commondir"], &[("x/objects", "../evil/objects")]),
+    ] {
+        let (_temp, root) = repository();
+        for name in ["x", "evil/objects", "evil/refs"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        let guarded = begin(&root);
+        fs::write(root.join("x/HEAD"), "ref: refs/heads/main\n").unwrap();
+        for name in names {
+            let text = if name.ends_with("config") { evil } else { "../evil\n" };
+            fs::write(root.join(name), text).unwrap();
+        }
+        links.iter().for_each(|(link, to)| symlink(to, root.join(link)).unwrap());
+        assert!(guarded.names().contains(&"x/HEAD".to_owned()), "{names:?}");
+        assert!(!root.join("x/HEAD").exists(), "{names:?}");
+    }
+    // The repository of a submodule.
+    let (_temp, root) = repository();
+    fs::rename(root.join(".git/modules/lib/objects"), root.join("objects")).unwrap();
+    symlink("../../../objects", root.join(".git/modules/lib/objects")).unwrap();
+    let guarded = begin(&root);
+    fs::write(root.join(".git/modules/lib/config"), evil).unwrap();
+    assert_eq!(guarded.names(), [".git/modules/lib/config"]);
+}
