@@ -73,12 +73,20 @@ impl Outbox {
 
     /// Sends, waiting for room. A closed frontend is not an error: its events are dropped.
     pub async fn send(&mut self, event: Event) {
+        self.send_all(vec![event]).await;
+    }
+
+    /// The same of several, which are written together and then shown together.
+    pub async fn send_all(&mut self, events: Vec<Event>) {
         self.release();
-        if event.is_recorded() {
-            self.record(&event).await;
+        let last = events.iter().rposition(Event::is_recorded);
+        for (index, event) in events.iter().enumerate().filter(|(_, event)| event.is_recorded()) {
+            self.record(event, Some(index) == last).await;
         }
         self.flush().await;
-        let _ = self.events.send(event).await;
+        for event in events {
+            let _ = self.events.send(event).await;
+        }
     }
 
     /// Gathers text that more may follow soon, so that text that arrives together is one event and
@@ -145,7 +153,8 @@ impl Outbox {
         }
     }
 
-    async fn record(&mut self, event: &Event) {
+    /// With `waits`, what was recorded before it is in the file too then.
+    async fn record(&mut self, event: &Event, waits: bool) {
         if let Some(recorder) = &self.recorder {
             self.record_at = None;
             // A whole reply is in the place of its text.
@@ -157,6 +166,10 @@ impl Outbox {
             match event {
                 // Shows nothing by itself: only its position matters.
                 Event::ReplyStarted => recorder.send(event).await,
+                // The start of a turn may be in the file already: see `Recorder::prepare`.
+                _ if !waits && !matches!(event, Event::TurnStarted { .. }) => {
+                    recorder.send(event).await
+                }
                 _ => recorder.append(event).await,
             }
         }
