@@ -108,18 +108,19 @@ impl ServerMessage {
             let rest = rest.strip_prefix("supplied").unwrap_or(rest);
             let name = rest.trim_start_matches([' ', ':', '[', '(', '\'', '"', '`']);
             let marks = rest.split_at(rest.len() - name.len()).0;
-            let end = name.find(|c| !is_name(c)).unwrap_or(name.len());
+            let end = name.find(|c: char| !is_name(c)).unwrap_or(name.len());
             (!marks.trim().is_empty()).then(|| name.split_at(end).0.trim_end_matches('.'))
         };
         let before = || {
             text.split_once(": extra inputs")
-                .and_then(|(before, _)| before.split_whitespace().last())
+                .and_then(|(before, _)| before.split_whitespace().next_back())
         };
         let param = Some(self.param.to_lowercase()).filter(|param| !param.is_empty());
         let in_words = || FIELD_WORDS.iter().find_map(name_behind).or_else(before);
         let path = param.or_else(|| in_words().map(str::to_owned))?;
-        let name = path.rsplit('.').find(|part| !part.is_empty())?;
-        Some(name.split('[').next().unwrap_or(name).to_owned())
+        let mut names = path.rsplit('.').filter_map(|part| part.split('[').next());
+        let is_field = |name: &&str| name.contains(|c: char| c.is_ascii_alphabetic());
+        names.find(is_field).map(str::to_owned)
     }
 
     /// True if the error is about the field of this name.

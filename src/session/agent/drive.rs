@@ -20,8 +20,7 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
             }
         }
         let action = turn.next(input, host.policy_context());
-        let goes_on = matches!(action, TurnAction::Call(_) | TurnAction::Ask(_));
-        let events = apply_side_effects(turn.take_side_effects(), goes_on, host).await;
+        let events = apply_side_effects(turn.take_side_effects(), &action, host).await;
         input = match action {
             TurnAction::Call(call) => {
                 host.emit_before_call(events).await;
@@ -80,12 +79,13 @@ async fn news_before(call: &ModelRequest, host: &mut impl Host) -> Option<Reques
     (news != RequestNews::default()).then_some(news)
 }
 
-/// With `goes_on`, the events are returned, to go out together with a call of the model or a question.
+/// Returns the events that go out together with the action: a call of the model, or a question.
 async fn apply_side_effects(
     effects: Vec<SideEffect>,
-    goes_on: bool,
+    action: &TurnAction,
     host: &mut impl Host,
 ) -> Vec<Event> {
+    let goes_on = matches!(action, TurnAction::Call(_) | TurnAction::Ask(_));
     let mut events = Vec::new();
     for effect in effects {
         match effect {
