@@ -20,7 +20,8 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
             }
         }
         let action = turn.next(input, host.policy_context());
-        let events = apply_side_effects(turn.take_side_effects(), &action, host).await;
+        let events =
+            apply_side_effects(turn.take_side_effects(), holds_events(&action), host).await;
         input = match action {
             TurnAction::Call(call) => {
                 host.emit_before_call(events).await;
@@ -79,17 +80,21 @@ async fn news_before(call: &ModelRequest, host: &mut impl Host) -> Option<Reques
     (news != RequestNews::default()).then_some(news)
 }
 
-/// Returns the events that go out together with the action: a call of the model, or a question.
+/// Whether the events before an action go out together with it.
+fn holds_events(action: &TurnAction) -> bool {
+    matches!(action, TurnAction::Call(_) | TurnAction::Ask(_))
+}
+
+/// Returns the events, with `holds`, or else sends them.
 async fn apply_side_effects(
     effects: Vec<SideEffect>,
-    action: &TurnAction,
+    holds: bool,
     host: &mut impl Host,
 ) -> Vec<Event> {
-    let goes_on = matches!(action, TurnAction::Call(_) | TurnAction::Ask(_));
     let mut events = Vec::new();
     for effect in effects {
         match effect {
-            SideEffect::Event(event) if goes_on => events.push(*event),
+            SideEffect::Event(event) if holds => events.push(*event),
             SideEffect::Event(event) => host.emit(*event).await,
             SideEffect::SetApprovalMode(mode) => host.set_approval_mode(mode),
             SideEffect::OpenForSession(opening) => host.open_for_session(*opening),
