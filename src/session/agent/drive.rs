@@ -20,8 +20,7 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
             }
         }
         let action = turn.next(input, host.policy_context());
-        let events =
-            apply_side_effects(turn.take_side_effects(), holds_events(&action), host).await;
+        let events = apply_effects(turn.take_side_effects(), holds_events(&action), host).await;
         input = match action {
             TurnAction::Call(call) => {
                 host.emit_before_call(events).await;
@@ -86,11 +85,7 @@ fn holds_events(action: &TurnAction) -> bool {
 }
 
 /// Returns the events, with `holds`, or else sends them.
-async fn apply_side_effects(
-    effects: Vec<SideEffect>,
-    holds: bool,
-    host: &mut impl Host,
-) -> Vec<Event> {
+async fn apply_effects(effects: Vec<SideEffect>, holds: bool, host: &mut impl Host) -> Vec<Event> {
     let mut events = Vec::new();
     for effect in effects {
         match effect {
