@@ -288,23 +288,55 @@ mod tests {
         assert_eq!(seen, [delta("ab"), thought, delta("c"), Event::Cleared, delta("d")]);
     }
 
+    fn recorder(folder: &std::path::Path) -> Recorder {
+        let (faults, _errors) = mpsc::unbounded_channel();
+        let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
+        let store = Store::in_folder(folder.to_owned());
+        Recorder::start(store, SessionHeader::new("/w", None), redactor, faults)
+    }
+
+    fn begun() -> Event {
+        let (text, origin) = ("go".to_owned(), TurnOrigin::Typed);
+        Event::TurnStarted { turn: 1, text, origin, submit: None }
+    }
+
+    #[tokio::test]
+    async fn events_that_are_sent_together_are_saved_together_and_then_shown_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let recorder = recorder(folder.path());
+        let (sender, mut receiver) = mpsc::channel(8);
+        let mut outbox = Outbox::new(sender, Some(recorder.clone()));
+        outbox.send(begun()).await;
+        assert_eq!(receiver.recv().await, Some(begun()));
+        let plan = Event::Plan { items: Vec::new() };
+        let all = vec![Event::Replied(ModelMessage::default()), plan, Event::Cleared];
+        let shown = async {
+            let first = receiver.recv().await;
+            let rest = [receiver.try_recv().ok(), receiver.try_recv().ok()];
+            [vec![first], rest.into()].concat()
+        };
+        let ((), shown) = tokio::join!(outbox.send_all(all.clone()), shown);
+        assert_eq!(shown, all.iter().cloned().map(Some).collect::<Vec<_>>());
+        let page = recorder.call(|writer| writer.events_before(i64::MAX, 99)).await;
+        let events = page.unwrap().unwrap().events.into_iter().map(|one| one.event);
+        let saved = all.into_iter().filter(Event::is_recorded);
+        assert_eq!(
+            events.collect::<Vec<_>>(),
+            std::iter::once(begun()).chain(saved).collect::<Vec<_>>()
+        );
+    }
+
     #[tokio::test]
     async fn a_whole_reply_is_recorded_without_its_parts_and_a_broken_one_with_what_came() {
         let folder = tempfile::tempdir().unwrap();
-        let (faults, _errors) = mpsc::unbounded_channel();
-        let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-        let store = Store::in_folder(folder.path().to_owned());
-        let header = SessionHeader::new("/w", None);
-        let recorder = Recorder::start(store, header, redactor, faults);
+        let recorder = recorder(folder.path());
         let (sender, _receiver) = mpsc::channel(64);
         let mut outbox = Outbox::new(sender, Some(recorder.clone()));
-        let (text, origin) = ("go".to_owned(), TurnOrigin::Typed);
-        let begun = Event::TurnStarted { turn: 1, text, origin, submit: None };
         let whole = ModelMessage { message: "Hello".to_owned(), ..ModelMessage::default() };
         let whole = Event::Replied(whole);
         let (ending, usage) = (TurnOutcome::Stopped, Usage::default());
         let ended = Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 1 };
-        outbox.send(begun.clone()).await;
+        outbox.send(begun()).await;
         outbox.stream(delta("Hel"));
         outbox.stream(delta("lo"));
         assert!(outbox.due().is_some_and(|due| due <= Instant::now() + UNRECORDED));
@@ -316,7 +348,7 @@ mod tests {
         let page = page.unwrap().unwrap();
         let numbers: Vec<i64> = page.events.iter().map(|one| one.seq).collect();
         let events: Vec<Event> = page.events.into_iter().map(|one| one.event).collect();
-        assert_eq!(events, [begun, whole, delta("But then"), ended]);
+        assert_eq!(events, [begun(), whole, delta("But then"), ended]);
         assert_eq!(numbers, [1, 2, 3, 4], "the parts were never there");
     }
 
