@@ -116,6 +116,7 @@ fn input(call: &WireCall<'_>) -> Value {
                 })),
                 ContentBlock::Image(image) => parts.push(json!({
                     "type": "input_image",
+                    "detail": "auto",
                     "image_url": image.data_url(),
                 })),
                 ContentBlock::Reasoning(TextBlock { opaque, .. }) => {
