@@ -264,7 +264,7 @@ fn place_of_new(text: &str, new: &str) -> Option<usize> {
         let cuts_before = is_word(before) && is_word(new.chars().next());
         !cuts_before && !(is_word(after) && is_word(new.chars().next_back()))
     };
-    if new.trim().is_empty() {
+    if !new.contains(char::is_alphanumeric) {
         return None;
     }
     let mut places = text.match_indices(new).map(|(at, _)| at).filter(is_whole);
