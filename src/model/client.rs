@@ -139,6 +139,7 @@ impl HttpModel {
             if matches!(error, ModelError::TooLong { .. }) {
                 self.learn_window(said.window, sent.estimate_tokens());
             }
+            let said = said.about(&body);
             let step = features.step_down(&sent, status, &said);
             if matches!(error, ModelError::Rejected { .. })
                 && let Some(say) = self.take_out(&sent, &body, &said, step)

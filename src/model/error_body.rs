@@ -31,6 +31,8 @@ pub(super) struct ServerMessage {
     pub status: Option<u16>,
     /// The field that the error is about, if it names one.
     pub param: String,
+    /// The field that it names, where the request had none of this name.
+    pub unsent: Option<String>,
     /// The pause that is asked for, and the context in tokens that is enforced: read in the whole
     /// text, of which only the beginning is kept.
     pub pause: Option<Duration>,
@@ -84,8 +86,41 @@ impl ServerMessage {
             whole: beginning(&text),
             code: words.join(" "),
             status: inner_status(error),
-            param: error.get("param").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            param: error_field(error).to_owned(),
+            unsent: None,
         }
+    }
+
+    /// The same, knowing the request that it answers.
+    #[must_use]
+    pub fn about(self, body: &Value) -> ServerMessage {
+        let unsent = self.named_field().filter(|field| !has_field(body, field));
+        ServerMessage { unsent, ..self }
+    }
+
+    /// The field that the error is about, in whatever words it says so.
+    fn named_field(&self) -> Option<String> {
+        let text = self.whole.to_lowercase();
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+        let name_behind = |word: &&str| {
+            let (_, rest) = text.split_once(*word)?;
+            let rest = rest.trim_start_matches('s').trim_start();
+            let rest = rest.strip_prefix("supplied").unwrap_or(rest);
+            let name = rest.trim_start_matches([' ', ':', '[', '(', '\'', '"', '`']);
+            let marks = rest.split_at(rest.len() - name.len()).0;
+            let end = name.find(|c: char| !is_name(c)).unwrap_or(name.len());
+            (!marks.trim().is_empty()).then(|| name.split_at(end).0.trim_end_matches('.'))
+        };
+        let before = || {
+            text.split_once(": extra inputs")
+                .and_then(|(before, _)| before.split_whitespace().next_back())
+        };
+        let param = Some(self.param.to_lowercase()).filter(|param| !param.is_empty());
+        let in_words = || FIELD_WORDS.iter().find_map(name_behind).or_else(before);
+        let path = param.or_else(|| in_words().map(str::to_owned))?;
+        let mut names = path.rsplit('.').filter_map(|part| part.split('[').next());
+        let is_field = |name: &&str| name.contains(|c: char| c.is_ascii_alphabetic());
+        names.find(is_field).map(str::to_owned)
     }
 
     /// True if the error is about the field of this name.
@@ -132,6 +167,27 @@ impl ServerMessage {
         })
     }
 }
+
+/// The path of the field that an error is about. A server that checks with types lists it in parts.
+fn error_field(error: &Value) -> &str {
+    let place = error.pointer("/detail/0/loc").or_else(|| error.pointer("/message/detail/0/loc"));
+    let last = place.and_then(|place| place.as_array()?.iter().rev().find_map(Value::as_str));
+    error.get("param").and_then(Value::as_str).or(last).unwrap_or_default()
+}
+
+/// Whether a field of this name is anywhere in a request.
+fn has_field(body: &Value, name: &str) -> bool {
+    match body {
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(field, value)| field.to_lowercase() == name || has_field(value, name)),
+        Value::Array(items) => items.iter().any(|item| has_field(item, name)),
+        _ => false,
+    }
+}
+
+/// What servers call a field, before its name.
+const FIELD_WORDS: &[&str] = &["parameter", "argument", "field", "property"];
 
 /// No model answers in fewer tokens.
 const MIN_TOKENS: u64 = 256;

@@ -73,12 +73,20 @@ impl Outbox {
 
     /// Sends, waiting for room. A closed frontend is not an error: its events are dropped.
     pub async fn send(&mut self, event: Event) {
+        self.send_all(vec![event]).await;
+    }
+
+    /// The same of several, which are written together and then shown together.
+    pub async fn send_all(&mut self, events: Vec<Event>) {
         self.release();
-        if event.is_recorded() {
-            self.record(&event).await;
+        let last = events.iter().rposition(Event::is_recorded);
+        for (index, event) in events.iter().enumerate().filter(|(_, event)| event.is_recorded()) {
+            self.record(event, Some(index) == last).await;
         }
         self.flush().await;
-        let _ = self.events.send(event).await;
+        for event in events {
+            let _ = self.events.send(event).await;
+        }
     }
 
     /// Gathers text that more may follow soon, so that text that arrives together is one event and
@@ -145,7 +153,8 @@ impl Outbox {
         }
     }
 
-    async fn record(&mut self, event: &Event) {
+    /// With `waits`, what was recorded before it is in the file too then.
+    async fn record(&mut self, event: &Event, waits: bool) {
         if let Some(recorder) = &self.recorder {
             self.record_at = None;
             // A whole reply is in the place of its text.
@@ -157,6 +166,10 @@ impl Outbox {
             match event {
                 // Shows nothing by itself: only its position matters.
                 Event::ReplyStarted => recorder.send(event).await,
+                // The start of a turn may be in the file already: see `Recorder::prepare`.
+                _ if !waits && !matches!(event, Event::TurnStarted { .. }) => {
+                    recorder.send(event).await
+                }
                 _ => recorder.append(event).await,
             }
         }
@@ -275,23 +288,55 @@ mod tests {
         assert_eq!(seen, [delta("ab"), thought, delta("c"), Event::Cleared, delta("d")]);
     }
 
+    fn recorder(folder: &std::path::Path) -> Recorder {
+        let (faults, _errors) = mpsc::unbounded_channel();
+        let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
+        let store = Store::in_folder(folder.to_owned());
+        Recorder::start(store, SessionHeader::new("/w", None), redactor, faults)
+    }
+
+    fn begun() -> Event {
+        let (text, origin) = ("go".to_owned(), TurnOrigin::Typed);
+        Event::TurnStarted { turn: 1, text, origin, submit: None }
+    }
+
+    #[tokio::test]
+    async fn events_that_are_sent_together_are_saved_together_and_then_shown_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let recorder = recorder(folder.path());
+        let (sender, mut receiver) = mpsc::channel(8);
+        let mut outbox = Outbox::new(sender, Some(recorder.clone()));
+        outbox.send(begun()).await;
+        assert_eq!(receiver.recv().await, Some(begun()));
+        let plan = Event::Plan { items: Vec::new() };
+        let all = vec![Event::Replied(ModelMessage::default()), plan, Event::Cleared];
+        let shown = async {
+            let first = receiver.recv().await;
+            let rest = [receiver.try_recv().ok(), receiver.try_recv().ok()];
+            [vec![first], rest.into()].concat()
+        };
+        let ((), shown) = tokio::join!(outbox.send_all(all.clone()), shown);
+        assert_eq!(shown, all.iter().cloned().map(Some).collect::<Vec<_>>());
+        let page = recorder.call(|writer| writer.events_before(i64::MAX, 99)).await;
+        let events = page.unwrap().unwrap().events.into_iter().map(|one| one.event);
+        let saved = all.into_iter().filter(Event::is_recorded);
+        assert_eq!(
+            events.collect::<Vec<_>>(),
+            std::iter::once(begun()).chain(saved).collect::<Vec<_>>()
+        );
+    }
+
     #[tokio::test]
     async fn a_whole_reply_is_recorded_without_its_parts_and_a_broken_one_with_what_came() {
         let folder = tempfile::tempdir().unwrap();
-        let (faults, _errors) = mpsc::unbounded_channel();
-        let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-        let store = Store::in_folder(folder.path().to_owned());
-        let header = SessionHeader::new("/w", None);
-        let recorder = Recorder::start(store, header, redactor, faults);
+        let recorder = recorder(folder.path());
         let (sender, _receiver) = mpsc::channel(64);
         let mut outbox = Outbox::new(sender, Some(recorder.clone()));
-        let (text, origin) = ("go".to_owned(), TurnOrigin::Typed);
-        let begun = Event::TurnStarted { turn: 1, text, origin, submit: None };
         let whole = ModelMessage { message: "Hello".to_owned(), ..ModelMessage::default() };
         let whole = Event::Replied(whole);
         let (ending, usage) = (TurnOutcome::Stopped, Usage::default());
         let ended = Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 1 };
-        outbox.send(begun.clone()).await;
+        outbox.send(begun()).await;
         outbox.stream(delta("Hel"));
         outbox.stream(delta("lo"));
         assert!(outbox.due().is_some_and(|due| due <= Instant::now() + UNRECORDED));
@@ -303,7 +348,7 @@ mod tests {
         let page = page.unwrap().unwrap();
         let numbers: Vec<i64> = page.events.iter().map(|one| one.seq).collect();
         let events: Vec<Event> = page.events.into_iter().map(|one| one.event).collect();
-        assert_eq!(events, [begun, whole, delta("But then"), ended]);
+        assert_eq!(events, [begun(), whole, delta("But then"), ended]);
         assert_eq!(numbers, [1, 2, 3, 4], "the parts were never there");
     }
 

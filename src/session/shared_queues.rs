@@ -131,6 +131,11 @@ impl SharedQueues {
         cancel.run_until_cancelled(Arc::clone(&self.asking).acquire_owned()).await?.ok()
     }
 
+    /// The same without waiting; `None`: a question is open.
+    pub fn try_to_ask(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.asking).try_acquire_owned().ok()
+    }
+
     /// Waits until one more subagent may run; `None`: it was cancelled.
     pub async fn wait_to_run(&self, cancel: &CancellationToken) -> Option<OwnedSemaphorePermit> {
         cancel.run_until_cancelled(Arc::clone(&self.subagents).acquire_owned()).await?.ok()

@@ -27,9 +27,14 @@ impl TurnEvents {
     }
 
     pub async fn emit(&mut self, event: Event) {
-        self.notify_session(&event);
+        self.emit_all(vec![event]).await;
+    }
+
+    /// Sends events that are saved at once and shown together.
+    pub async fn emit_all(&mut self, events: Vec<Event>) {
+        events.iter().for_each(|event| self.notify_session(event));
         self.flush().await;
-        self.outbox.send(event).await;
+        self.outbox.send_all(events).await;
     }
 
     /// Sends without waiting, while the turn continues. Later ordinary sends wait for it: see
@@ -50,9 +55,7 @@ impl TurnEvents {
             if let Some(before) = before {
                 let _ = before.await;
             }
-            for event in events {
-                outbox.send(event).await;
-            }
+            outbox.send_all(events).await;
         }));
     }
 

@@ -107,8 +107,9 @@ impl Host for TurnScope {
         self.parts().put_off_end().await
     }
 
-    async fn ask(&mut self, question: Question) -> Option<Decision> {
-        self.ask(question).await
+    async fn ask(&mut self, events: Vec<Event>, question: Question) -> Option<Decision> {
+        events.iter().for_each(|event| self.keep_plan(event));
+        self.ask_after(events, question).await
     }
 
     async fn run(&mut self, step: ClearedStep) -> Observation {

@@ -95,17 +95,36 @@ impl TurnScope {
 
     /// Shows a question and waits for its decision; `None`: the turn was cancelled, and the
     /// question is withdrawn.
-    pub async fn ask(&mut self, mut question: Question) -> Option<Decision> {
+    pub async fn ask(&mut self, question: Question) -> Option<Decision> {
+        self.ask_after(Vec::new(), question).await
+    }
+
+    /// The same with the events before it, which come together with it unless it waits for another
+    /// question.
+    pub async fn ask_after(
+        &mut self,
+        mut events: Vec<Event>,
+        mut question: Question,
+    ) -> Option<Decision> {
         let offers_trust = self.complete_trust_offer(&mut question);
-        let _asking = self.shared.wait_to_ask(&self.context.cancel).await?;
+        let is_cancelled = self.context.cancel.is_cancelled();
+        let _asking = match self.shared.try_to_ask().filter(|_| !is_cancelled) {
+            Some(asking) => asking,
+            None => {
+                self.events.emit_all(std::mem::take(&mut events)).await;
+                self.shared.wait_to_ask(&self.context.cancel).await?
+            }
+        };
         let is_about_spending = is_about_spending(&question);
         if is_about_spending && self.lifted().is_some() && self.limit_reached().is_none() {
+            self.events.emit_all(events).await;
             return Some(Decision::Approve);
         }
         let ask = self.shared.next_ask_id();
         let asked = Box::new(Ask { id: ask, question });
         self.events.notify(TurnMessage::QuestionOpened(asked.clone()));
-        self.events.emit(Event::Asked(asked)).await;
+        events.push(Event::Asked(asked));
+        self.events.emit_all(events).await;
         self.parts().run_hooks_of_question();
         let opened = Instant::now();
         let decision = self.decision(ask).await;

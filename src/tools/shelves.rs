@@ -148,7 +148,8 @@ impl ToolchainDirs {
             .managers
             .iter()
             .flat_map(|root| MANAGERS.iter().map(move |(_, _, forms)| (root.clone(), *forms)));
-        roots.chain(moved).any(|(root, forms)| {
+        // Most are not there: one look at each is less than resolving its path.
+        roots.chain(moved).filter(|(root, _)| root.exists()).any(|(root, forms)| {
             let root = fs::canonicalize(&root).unwrap_or(root);
             let rest = folder.strip_prefix(&root);
             rest.is_ok_and(|rest| forms.iter().any(|form| matches_pattern(rest, form)))

@@ -249,7 +249,10 @@ impl Host for DialogueHost {
         self.heard.take()
     }
 
-    async fn ask(&mut self, question: Question) -> Option<Decision> {
+    async fn ask(&mut self, events: Vec<Event>, question: Question) -> Option<Decision> {
+        for event in events {
+            self.emit(event).await;
+        }
         match &question {
             Question::Step(StepQuestion { step, risk, number, of, rule, .. }) => {
                 let rule = rule.as_ref().map_or(String::new(), |rule| format!(" (rule: {rule})"));

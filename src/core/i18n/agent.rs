@@ -29,6 +29,7 @@ words! { "agent":
     CUT_REPEATED: "The model repeats itself; stopped.", "模型不断重复自己的话，已停止。";
     CUT_FILTERED: "The server's content filter cut off the answer.", "回答被服务器的过滤器截断了。";
     EMPTY_REPLY: "The model returned an empty answer.", "模型没有给出任何回答。";
+    CALL_BROKE_OFF: "The call in the answer breaks off, so nothing of it was run. It has to be sent again, whole.", "回答中的调用不完整，其中的内容没有执行，需要完整地重新发送。";
     ONLY_THOUGHT: "The model only reasoned and gave no answer.", "模型只给出了思考，没有回答。";
     UNREADABLE: "The model gave an invalid reply twice in a row, so none of it was run. {fault}", "模型连续两次没有给出有效的回复，其中的内容没有执行。{fault}";
     UNANSWERED: "The user did not answer.", "用户没有回答。";

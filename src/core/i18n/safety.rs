@@ -219,8 +219,8 @@ words! { "safety":
     SANDBOX_HOOKS_SAME: "Hooks of this repository may run with them: {hooks}. They are as they were when this folder was trusted.", "此仓库的钩子可能会随之运行：{hooks}。它们与信任此目录时相同。";
     SANDBOX_HOOKS_CHANGED: "Hooks of this repository may run with them: {hooks}. They have changed since this folder was trusted.", "此仓库的钩子可能会随之运行：{hooks}。自信任此目录以来，它们已有改动。";
     SANDBOX_HOOKS_RULE: "Hooks of the repository may run where credentials are open.", "开放凭据时，仓库的钩子可能会运行。";
-    SANDBOX_HOMES: "It can also change the state of its program: {places}.", "它还可以更改其程序的数据：{places}。";
-    SANDBOX_HOMES_RULE: "The sandbox leaves the state of its program open to it.", "沙箱对它开放其程序自身的数据。";
+    SANDBOX_HOMES: "It may also write to the program's own folders: {places}.", "它还可以写入该程序自己的目录：{places}。";
+    SANDBOX_HOMES_RULE: "The sandbox lets it write to the program's own folders.", "沙箱允许它写入该程序自己的目录。";
     SANDBOX_FREE: "It changes the system itself, so it is not sandboxed.", "它会更改系统本身，因此不受沙箱限制。";
     SANDBOX_PUT_BACK: "The step before changed this file, although nobody was asked; it was put back as it was. Keep the change? This file steers what runs later without a question, in a step or outside the sandbox.", "上一步未经询问便更改了此文件，现已恢复原状。要保留更改吗？此文件会影响之后无需询问便运行的内容，无论是在步骤中还是在沙箱之外。";
     SANDBOX_DENIED: "Its output says that the sandbox kept it from {what}. Approving runs it again with that allowed, and nothing else; what it has already done is not undone.", "它的输出称沙箱阻止了它{what}。批准后将只放行这一项再运行一次；已经完成的部分不会撤销。";

@@ -344,6 +344,7 @@ words! { "screen":
     REFUSED_UNSEEN_SLIGHT: "{n} more {n:line|lines} below. End shows {n:it|them}; y again runs it anyway.", "下方还有 {n} 行，按 End 查看；再按 y 直接运行。";
     MARKED: "Marked. {accept} confirms.", "已标记，按 {accept} 确认。";
     QUESTION_NOT_YET: "Pause for a moment, then answer.", "稍停片刻再作答。";
+    QUESTION_NOT_OFFERED: "That choice is not offered here.", "这里没有这个选项。";
     QUESTION_PRESS_AGAIN: "That was too early. Pause for a moment, then press again.", "按得太早了。稍停片刻，再按一次。";
     QUESTION_ENTER_AGAIN: "Typed at a question. {send} again sends it to the model.", "这是在提问时输入的。再按 {send} 才会发给模型。";
     QUESTION_HELD: "Counts in a moment. {accept}: at once; any other key takes it back.", "稍后生效：按 {accept} 立即生效，按其他键取消。";

@@ -28,7 +28,7 @@ mod tool_names;
 mod translated;
 
 pub use schema::{schema, shared_schema, shared_short_schema, short_schema};
-pub use text_calls::{TextCall, TextCalls, text_calls};
+pub use text_calls::{TextCall, TextCalls, breaks_off, text_calls};
 pub use time::seconds;
 pub use tool_names::{
     call_answer, is_thought, is_translated, tool_name, wire_name, with_wire_names,

@@ -101,7 +101,9 @@ impl RequestFeatures {
         }
         // The refusal names nothing, but complains of something unknown: send the plain request,
         // once.
-        let is_vague = server_message.mentions(VAGUE) && !server_message.mentions(OF_THE_ACCOUNT);
+        let is_vague = server_message.mentions(VAGUE)
+            && !server_message.mentions(OF_THE_ACCOUNT)
+            && server_message.unsent.is_none();
         if matches!(status, 404 | 500) || !(server_message.text.is_empty() || is_vague) {
             return None;
         }
@@ -120,7 +122,10 @@ impl RequestFeatures {
         };
         let systems = request.messages.iter().filter(|sent| sent.role == Role::System).count();
         let clashes = !request.tools.is_empty() && message.mentions(&["function tools with"]);
-        let effort = self.effort(request).is_some() && message.mentions(UNSUPPORTED);
+        let is_of_effort = |field: &str| EFFORT.iter().any(|word| field.contains(word));
+        let effort = self.effort(request).is_some()
+            && message.mentions(UNSUPPORTED)
+            && message.unsent.as_deref().is_none_or(is_of_effort);
         refused(RequestFeatures::NO_USAGE, true, &["stream_options", "include_usage"])
             .or_else(|| {
                 let limit = request.params.max_tokens.is_some();
@@ -381,7 +386,10 @@ const SIGNATURES: &[&str] = &[
 /// True if the server says that it, or the model, takes no tools; not if it complains of how one is
 /// written or answered.
 fn refuses_tools(message: &ServerMessage) -> bool {
-    message.mentions(TOOLS) && message.mentions(UNSUPPORTED) && !message.mentions(TOOL_MISTAKES)
+    message.mentions(TOOLS)
+        && message.mentions(UNSUPPORTED)
+        && !message.mentions(TOOL_MISTAKES)
+        && message.unsent.as_deref().is_none_or(|field| TOOLS.contains(&field))
 }
 
 /// The parameter, and its form by text: `[["happy", 0.2], ["never", false]]`.

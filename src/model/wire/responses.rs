@@ -116,6 +116,7 @@ fn input(call: &WireCall<'_>) -> Value {
                 })),
                 ContentBlock::Image(image) => parts.push(json!({
                     "type": "input_image",
+                    "detail": "auto",
                     "image_url": image.data_url(),
                 })),
                 ContentBlock::Reasoning(TextBlock { opaque, .. }) => {
@@ -141,13 +142,13 @@ fn input(call: &WireCall<'_>) -> Value {
     Value::Array(items)
 }
 
-/// A text of the model, with the phase it gave it.
+/// A text of the model, with the phase it gave it. As parts it would need the other fields that only
+/// answers have: strict servers, vLLM among them, refuse it without.
 fn said(text: &str, data: Option<&Value>) -> Option<Value> {
     if text.is_empty() {
         return None;
     }
-    let content = json!([{ "type": "output_text", "text": text }]);
-    let mut item = json!({ "type": "message", "role": "assistant", "content": content });
+    let mut item = json!({ "type": "message", "role": "assistant", "content": text });
     if let Some(phase) = data.and_then(|data| data.get("phase")) {
         item["phase"] = phase.clone();
     }

@@ -248,12 +248,28 @@ fn lines_at(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// The fault of an edit without a place: made before, or of another text.
 fn unfound_error(text: &str, edit: &TextEdit, (number, of): (usize, usize)) -> InputError {
-    let new = edit.new.trim_matches('\n');
-    let made = (!new.trim().is_empty()).then(|| text.find(new)).flatten();
-    match made {
+    match place_of_new(text, edit.new.trim_matches('\n')) {
         Some(at) => phrases::EDIT_ALREADY.with("n", number).with("line", line_of(text, at)).into(),
         None => closest_match::mismatch_error(text, &edit.old, number, of),
     }
+}
+
+/// Where the text of an edit is already: in one place, and not as a part of longer words. Anywhere
+/// else it says nothing of whether the edit was made.
+fn place_of_new(text: &str, new: &str) -> Option<usize> {
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let is_whole = |at: &usize| {
+        let before = text.get(..*at).and_then(|before| before.chars().next_back());
+        let after = text.get(at + new.len()..).and_then(|after| after.chars().next());
+        let cuts_before = is_word(before) && is_word(new.chars().next());
+        !cuts_before && !(is_word(after) && is_word(new.chars().next_back()))
+    };
+    if !new.contains(char::is_alphanumeric) {
+        return None;
+    }
+    let mut places = text.match_indices(new).map(|(at, _)| at).filter(is_whole);
+    let only = places.next()?;
+    places.next().is_none().then_some(only)
 }
 
 fn line_of(text: &str, at: usize) -> usize {

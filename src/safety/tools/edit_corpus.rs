@@ -236,6 +236,21 @@ fn an_edit_that_fits_two_places_which_overlap_is_refused() {
     assert!(apply(alone, &[edit("a  b \n} \na ")]).is_ok());
 }
 
+#[test]
+fn an_edit_counts_as_made_only_where_its_whole_text_is_in_one_place() {
+    let file = "export function total(items) {\n  return items.length;\n}\n";
+    let fault = |old: &str, new: &str| {
+        let edit = TextEdit { old: old.into(), new: new.into(), ..TextEdit::default() };
+        apply(file, &[edit]).unwrap_err().say.to_string()
+    };
+    let made = fault("items.size", "items.length");
+    assert!(made.contains("`new` already"), "{made}");
+    for (old, new) in [("nothing like this", "x"), ("sum(rows)", "items"), ("count", "}\n")] {
+        let fault = fault(old, new);
+        assert!(!fault.contains("`new` already"), "{old}: {fault}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use super::turn::{SideEffect, Turn, TurnAction, TurnInput, TurnResult};
 use super::{Host, ModelRequest, RequestNews};
 use avocet_core::i18n::{Localize, agent as phrases};
-use avocet_core::protocol::{Truncation, TurnOutcome, Usage};
+use avocet_core::protocol::{Event, Truncation, TurnOutcome, Usage};
 use avocet_model::{ModelError, ModelReply};
 
 /// Runs a turn to its end. A cancel drops the model call and lets a running step end by itself (its
@@ -20,10 +20,10 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
             }
         }
         let action = turn.next(input, host.policy_context());
-        let calls = matches!(action, TurnAction::Call(_));
-        apply_side_effects(turn.take_side_effects(), calls, host).await;
+        let events = apply_effects(turn.take_side_effects(), holds_events(&action), host).await;
         input = match action {
             TurnAction::Call(call) => {
+                host.emit_before_call(events).await;
                 if let Some(news) = news_before(&call, host).await {
                     input = TurnInput::News(news);
                     continue;
@@ -39,7 +39,7 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
                 }
             }
             TurnAction::Ask(question) => {
-                host.ask(*question).await.map_or(TurnInput::Cancelled, TurnInput::Decided)
+                host.ask(events, *question).await.map_or(TurnInput::Cancelled, TurnInput::Decided)
             }
             TurnAction::Consult(event, step) => {
                 let advice = host.consult(event, *step).await;
@@ -79,19 +79,24 @@ async fn news_before(call: &ModelRequest, host: &mut impl Host) -> Option<Reques
     (news != RequestNews::default()).then_some(news)
 }
 
-/// With `calls`, the model is called next, and the events go out together with that call.
-async fn apply_side_effects(effects: Vec<SideEffect>, calls: bool, host: &mut impl Host) {
-    let mut before_call = Vec::new();
+/// Whether the events before an action go out together with it.
+fn holds_events(action: &TurnAction) -> bool {
+    matches!(action, TurnAction::Call(_) | TurnAction::Ask(_))
+}
+
+/// Returns the events, with `holds`, or else sends them.
+async fn apply_effects(effects: Vec<SideEffect>, holds: bool, host: &mut impl Host) -> Vec<Event> {
+    let mut events = Vec::new();
     for effect in effects {
         match effect {
-            SideEffect::Event(event) if calls => before_call.push(*event),
+            SideEffect::Event(event) if holds => events.push(*event),
             SideEffect::Event(event) => host.emit(*event).await,
             SideEffect::SetApprovalMode(mode) => host.set_approval_mode(mode),
             SideEffect::OpenForSession(opening) => host.open_for_session(*opening),
             SideEffect::Remember { grant, scope } => host.grant(*grant, scope),
         }
     }
-    host.emit_before_call(before_call).await;
+    events
 }
 
 /// An answer, unless another model is to give one.

@@ -112,9 +112,13 @@ pub trait Host: Send {
         async { None }
     }
 
-    /// Shows a question and waits for its decision; `None`: the turn was cancelled, and the
-    /// question is withdrawn.
-    fn ask(&mut self, question: Question) -> impl Future<Output = Option<Decision>> + Send;
+    /// Shows the events before a question and the question, and waits for its decision; `None`: the
+    /// turn was cancelled, and the question is withdrawn.
+    fn ask(
+        &mut self,
+        events: Vec<Event>,
+        question: Question,
+    ) -> impl Future<Output = Option<Decision>> + Send;
 
     /// Runs a cleared step; a cancel stops it, but it still returns an observation.
     fn run(&mut self, step: ClearedStep) -> impl Future<Output = Observation> + Send;

@@ -298,7 +298,10 @@ impl QuestionState {
                     return self.apply(marked.pick, Press::Confirm, moment, step, lang);
                 }
             }
-            _ if letter.is_some_and(choice::is_answer_letter) => return ModalAction::Undecided,
+            _ if letter.is_some_and(choice::is_answer_letter) => {
+                self.refuse(words::QUESTION_NOT_OFFERED);
+                return ModalAction::Undecided;
+            }
             _ => return ModalAction::Unhandled,
         }
         ModalAction::Stay

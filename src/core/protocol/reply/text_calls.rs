@@ -67,6 +67,28 @@ pub fn text_calls(text: &str) -> Option<TextCalls> {
     Some(TextCalls { calls, written: written.to_owned(), words })
 }
 
+/// Whether a text ends within a call, which can then not be read.
+pub fn breaks_off(text: &str) -> bool {
+    let text = text.trim();
+    let begins_json = |text: &str| {
+        let error = serde_json::from_str::<serde_json::Value>(text).err();
+        text.starts_with('{')
+            && ["\"arguments\"", "\"parameters\""].iter().any(|field| text.contains(field))
+            && error.is_some_and(|error| error.is_eof())
+    };
+    let fenced = FENCES.iter().find_map(|fence| text.strip_prefix(fence));
+    if begins_json(fenced.unwrap_or(text).trim_start()) {
+        return true;
+    }
+    let begun = FORMS.iter().filter(|(_, close, _)| !close.is_empty());
+    let begun = begun.filter_map(|form| Some((text.rfind(form.0)?, form)));
+    let Some((at, (open, close, _))) = begun.max_by_key(|(at, _)| *at) else { return false };
+    let (before, call) = text.split_at(at);
+    let body = call.get(open.len()..).unwrap_or_default().trim_start();
+    let is_named = open.ends_with('=') || body.starts_with(['{', '[', '<']);
+    is_named && !call.contains(close) && !is_example(before) && text_calls(text).is_none()
+}
+
 /// Calls in one of the forms, and the words before them.
 fn written_form(text: &str) -> Option<Found<'_>> {
     let found = FORMS.iter().filter_map(|form| Some((text.find(form.0)?, form)));
@@ -466,6 +488,31 @@ mod tests {
             r#"{"answer":{"a":1}}"#.to_owned(),
         ] {
             assert_eq!(text_calls(&text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_ends_in_the_middle_is_told_from_words_about_calls() {
+        for text in [
+            "I edit.\n<tool_call>{\"name\":\"exec\",\"arguments\":{\"pro",
+            "<function=exec><parameter=program>ls",
+            "<invoke name=\"exec\">\n<parameter name=\"program\">l",
+            "{\"name\":\"exec\",\"arguments\":{\"program\":\"l",
+            "```json\n{\"name\": \"exec\", \"parameters\": {",
+        ] {
+            assert!(breaks_off(text), "{text}");
+        }
+        for text in [
+            format!("<tool_call>{JSON}</tool_call>"),
+            format!("<tool_call>{JSON}"),
+            "A call begins with `<tool_call>` and ends with `</tool_call>`.".to_owned(),
+            "A call begins with <tool_call> in that format.".to_owned(),
+            format!("Like this:\n```\n<tool_call>{JSON}\n```"),
+            "```json\n{\"a\": 1".to_owned(),
+            "{\"name\":\"exec\"}".to_owned(),
+            "Done.".to_owned(),
+        ] {
+            assert!(!breaks_off(&text), "{text}");
         }
     }
 }

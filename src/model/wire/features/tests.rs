@@ -215,6 +215,45 @@ fn a_parameter_that_is_named_is_left_out_and_said() {
 }
 
 #[test]
+fn a_field_that_was_not_sent_costs_no_part_of_the_request() {
+    let tool = ToolSchema {
+        name: "shell".into(),
+        description: "Runs.".into(),
+        parameters: json!({ "type": "object" }),
+    };
+    let request = Request { effort: Some(Effort::High), tools: [tool].into(), ..request() };
+    let sent = body("m", &request, RequestFeatures::default());
+    let step = |message: &str| {
+        let said = ServerMessage::from_body(message, None).about(&sent);
+        RequestFeatures::default().step_down(&request, 400, &said)
+    };
+    for message in [
+        r#"{"error":{"message":"Unsupported parameter","param":"verbosity"}}"#,
+        r#"{"error":{"message":"Unknown parameter: 'parallel_tool_calls'."}}"#,
+        r#"{"detail":[{"type":"extra_forbidden","loc":["body","prompt_mode"],"msg":"Extra inputs are not permitted"}]}"#,
+        "Unrecognized request argument supplied: context_id",
+        "unknown field `prompt_id`, expected one of `messages`, `model`; reasoning models only",
+        "prompt_id: Extra inputs are not permitted",
+        "openai does not support parameters: ['prompt_id'], for model=m. Thinking models do",
+    ] {
+        assert_eq!(step(message), None, "{message}");
+    }
+    for message in [
+        "Unknown parameter: 'reasoning_effort'.",
+        // A gateway calls it by the name of its own server.
+        "openai does not support parameters: ['thinking'], for model=m",
+        "thinking: Extra inputs are not permitted",
+    ] {
+        let named = Downgrade::Named(RequestFeatures::NO_EFFORT);
+        assert_eq!(step(message), Some(named), "{message}");
+    }
+    let tools = "Unrecognized request argument supplied: functions";
+    assert_eq!(step(tools), Some(Downgrade::NoTools));
+    let vague = "Unrecognized request argument";
+    assert_eq!(step(vague), Some(Downgrade::Guessed(RequestFeatures::PLAIN)));
+}
+
+#[test]
 fn what_only_reasoning_models_take_is_left_out_by_its_name() {
     let mut request = request();
     request.effort = Some(Effort::High);

@@ -36,6 +36,14 @@ fn a_request_holds_reasoning_items_calls_outputs_images_and_phases() {
 }
 
 #[test]
+fn words_of_the_model_go_back_as_a_strict_server_takes_them() {
+    let sent =
+        write("m", &Request { messages: vec![Message::assistant("Hello")], ..Request::default() });
+    let words = json!({ "type": "message", "role": "assistant", "content": "Hello" });
+    assert_eq!(sent["input"], json!([words]));
+}
+
+#[test]
 fn parameters_have_their_names_here_and_a_schema_is_the_texts_format() {
     let params = Params { max_tokens: Some(9), frequency_penalty: Some(1.0), ..Params::default() };
     let schema = Some(json!({ "type": "object" }));

@@ -3,8 +3,8 @@
 use super::transcript::{self, TurnMessages};
 use avocet_core::i18n::{LocalizedText, Phrase, agent as phrases};
 use avocet_core::protocol::reply::{
-    ParsedReply, Reply, ReplyRepair, TextCall, TextCalls, call_answer, is_translated, read,
-    text_calls, tool_name, wire_name,
+    ParsedReply, Reply, ReplyRepair, TextCall, TextCalls, breaks_off, call_answer, is_translated,
+    read, text_calls, tool_name, wire_name,
 };
 use avocet_core::protocol::{ContentBlock, Dialect, TEXT_CALL, ToolCall, Truncation};
 use avocet_model::ModelReply;
@@ -85,6 +85,9 @@ fn meaning_of_words(reply: ModelReply, transcript: &TurnMessages, next_step: u64
     }
     if text.trim().is_empty() {
         return nothing(&reply);
+    }
+    if !transcript.is_repairing() && breaks_off(&text) {
+        return ReplyMeaning::Nothing(phrases::CALL_BROKE_OFF);
     }
     ReplyMeaning::Words { message: text, blocks: Some(reply.blocks) }
 }

@@ -36,6 +36,18 @@ fn a_lasting_choice_names_its_rule_and_another_folder_is_always_named() {
     assert!(row(&mut state, "/elsewhere").contains("folder"));
 }
 
+#[test]
+fn a_choice_that_a_question_does_not_offer_is_said_to_be_none() {
+    let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
+    let Question::Step(asked) = &mut ask.question else { panic!("a step") };
+    asked.rule = None;
+    let mut state = screen_with(protocol::Event::Asked(ask));
+    assert_eq!(press_at(&mut state, "s", 5_000), []);
+    let not_offered = phrases::QUESTION_NOT_OFFERED.text(Lang::En);
+    assert!(row(&mut state, not_offered).contains(not_offered));
+    assert_eq!(answer_at(&mut state, "y", 6_000), decides(Decision::Approve));
+}
+
 /// A command that the sandbox confines.
 pub(super) fn confined(rest: usize) -> State {
     let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };

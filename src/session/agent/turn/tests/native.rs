@@ -474,6 +474,20 @@ fn an_empty_reply_is_asked_for_once_more_and_named() {
 }
 
 #[test]
+fn a_call_in_a_text_that_breaks_off_is_asked_for_once_more() {
+    let half = "I look.\n<tool_call>{\"name\":\"exec\",\"arguments\":{\"program\":\"l";
+    let mut bench = native();
+    assert_eq!(line(&bench.says(half)), "call again");
+    assert!(bench.replied().is_empty(), "nothing of it is shown as an answer");
+    let whole = format!("{half}s\"}}}}</tool_call>");
+    assert_eq!(line(&bench.says(&whole)), "run ls");
+    let mut bench = native();
+    assert_eq!(line(&bench.says(half)), "call again");
+    assert_eq!(line(&bench.says(half)), "end Done");
+    assert_eq!(bench.replied()[0].message, half);
+}
+
+#[test]
 fn a_server_without_tools_gets_the_json_dialect() {
     let mut bench = native();
     let error = || ModelError::NoTools { url: "u".into(), model: "m".into(), said: String::new() };
