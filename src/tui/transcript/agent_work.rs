@@ -13,9 +13,11 @@ const MAX_NESTED: usize = 400;
 /// The block of its task says what a subagent does, and has in it all that happened; a step of it that
 /// the user was asked about is shown by itself too, to its end.
 pub(super) fn show_subagent(builder: &mut TranscriptBuilder, event: &Event) {
+    let mut was_asked = false;
     if let Event::StepStarted { step, .. } = event.of_any_agent()
-        && builder.find(&step.id).is_some()
+        && let Some((_, shown)) = builder.find(&step.id)
     {
+        was_asked = shown.asked;
         builder.apply(event.of_any_agent());
     }
     if let Event::StepFinished(observation) = event.of_any_agent()
@@ -35,6 +37,12 @@ pub(super) fn show_subagent(builder: &mut TranscriptBuilder, event: &Event) {
     let blocks = std::mem::take(&mut block.nested);
     let mut nested = TranscriptBuilder { blocks, now, ..TranscriptBuilder::new(show_thinking) };
     nested.apply(happened);
+    if let Event::StepStarted { step, .. } = &**happened
+        && was_asked
+        && let Some((_, step)) = nested.find(&step.id)
+    {
+        step.asked = true;
+    }
     // Each of its steps has a row.
     let last = nested.blocks.len().saturating_sub(1);
     step_groups::unfold(&mut nested.blocks, last);
