@@ -26,6 +26,7 @@ mod extensions;
 #[cfg(target_os = "linux")]
 mod fault_tolerance;
 #[cfg(target_os = "linux")]
+mod goals;
 mod headless_signals;
 #[cfg(target_os = "linux")]
 mod large_sessions;
