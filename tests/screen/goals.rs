@@ -29,9 +29,9 @@ fn a_goal_survives_a_kill_and_asks_before_it_goes_on() {
     let args = [&args[..], &["--continue"]].concat();
     let mut screen = Screen::start(&args, &bench.envs(), &bench.work(), SIZE);
     screen.wait_for("This conversation has a goal: make it.");
-    screen.wait_for("goal paused");
     assert_eq!(server.requests().len(), 1, "nothing is sent before the answer");
-    screen.answer("This conversation has a goal", "y");
+    screen.answer("This conversation has a goal", "a");
+    screen.wait_for("goal: turn 2");
     server.wait_for_requests(2);
     let request = String::from_utf8_lossy(&server.requests()[1].body).into_owned();
     assert!(request.contains("make it"), "{request}");

@@ -27,6 +27,7 @@ mod extensions;
 mod fault_tolerance;
 #[cfg(target_os = "linux")]
 mod goals;
+#[cfg(target_os = "linux")]
 mod headless_signals;
 #[cfg(target_os = "linux")]
 mod large_sessions;

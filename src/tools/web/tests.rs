@@ -109,7 +109,7 @@ impl Web {
                 "gone.test" => vec![],
                 "mixed.test" => vec![SocketAddr::from(([93, 184, 216, 34], port)), this_machine],
                 // Another machine, which does not answer, from the second time on.
-                "once.test" if count > 0 => vec![SocketAddr::from(([127, 0, 0, 1], 1))],
+                "once.test" if count > 0 => vec![SocketAddr::from(([127, 0, 0, 2], port))],
                 _ => vec![this_machine],
             };
             std::future::ready(Ok(found)).boxed()

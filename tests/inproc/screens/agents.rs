@@ -1,7 +1,9 @@
 //! The screen with subagents: what each does, its work, and what a key does to one.
 
 use super::*;
-use avocet::protocol::{AgentRequest, BackgroundAgents, SessionOp, SubagentInfo, TurnOp};
+use avocet::protocol::{
+    AgentRequest, BackgroundAgents, Page, PageRow, SessionOp, SubagentInfo, TurnOp,
+};
 
 fn task(agent: &str, name: &str, about: &str, background: bool) -> Vec<Event> {
     let input = serde_json::json!({ "description": about, "prompt": "x", "agent": name });
