@@ -50,28 +50,3 @@ fn an_agent_gets_the_model_the_effort_the_mode_and_the_tools_of_its_definition_a
     assert_eq!(given, ["scout", "gpt-5-mini", "low", "plan"], "never wider than the session");
     assert_eq!(started["tools"], json!(["file.read", "file.write"]));
 }
-
-#[test]
-fn agents_of_other_programs_and_of_the_project_are_listed_with_where_they_are_from() {
-    let bench = TestDir::new();
-    for (file, name) in [
-        ("home/.claude/agents/one.md", "one"),
-        ("work/.claude/agents/two.md", "two"),
-        ("work/.opencode/agent/three.md", "three"),
-        ("work/.gemini/agents/four.md", "four"),
-    ] {
-        let path = bench.path(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, format!("---\nname: {name}\ndescription: Looks {name}\n---\nLook.\n"))
-            .unwrap();
-    }
-    fs::write(bench.work().join(".gemini/agents/broken.md"), "---\nname: [x\n---\nLook.\n")
-        .unwrap();
-    let list = text(&bench.command(&["agents", "list"]).output().unwrap().stdout);
-    for expected in ["Looks one", "Looks two", "Looks three", "Looks four", "broken.md", ".gemini"]
-    {
-        assert!(list.contains(expected), "{expected}: {list}");
-    }
-    let untrusted = text(&bench.untrusted_command(&["agents", "list"]).output().unwrap().stdout);
-    assert!(untrusted.contains("Looks one") && !untrusted.contains("Looks four"), "{untrusted}");
-}
