@@ -221,8 +221,12 @@ impl StepBlock {
         } else {
             let room = if beside { room } else { width };
             let shown = text::elide_middle(&command, room);
+            let agent = self.agent.as_ref().map(|agent| agent.info.name.as_str());
             let name = match shown.strip_prefix(&verb).filter(|_| !verb.is_empty()) {
                 Some(_) => verb.len(),
+                None if let Some(agent) = agent.filter(|agent| shown.starts_with(agent)) => {
+                    agent.len()
+                }
                 None => shown.find(' ').unwrap_or(shown.len()),
             };
             let (name, rest) = shown.split_at(name);
