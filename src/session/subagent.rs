@@ -193,10 +193,10 @@ impl Subagent {
             text: String::new(),
             images: Vec::new(),
             max_steps: scope.account.max_steps,
-            steps: if info.background {
+            step_counter: if info.background {
                 StepCounter::default()
             } else {
-                scope.account.steps.clone()
+                scope.account.step_counter.clone()
             },
             check: None,
             budget: turn.context.budget,

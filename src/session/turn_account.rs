@@ -13,7 +13,7 @@ pub struct TurnAccount {
     pub spent: Usage,
     pub max_steps: Option<usize>,
     /// The steps that count to that, also those of its subagents.
-    pub steps: StepCounter,
+    pub step_counter: StepCounter,
     /// What the session had used when it began.
     pub before: Usage,
     /// What it heard last of all requests since then.

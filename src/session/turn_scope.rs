@@ -97,14 +97,14 @@ impl TurnScope {
     /// question is withdrawn.
     pub async fn ask(&mut self, mut question: Question) -> Option<Decision> {
         let offers_trust = self.complete_trust_offer(&mut question);
-        let steps_before = self.account.steps.count();
+        let steps_before = self.account.step_counter.count();
         let _asking = self.shared.wait_to_ask(&self.context.cancel).await?;
         let is_about_spending = is_about_spending(&question);
         if is_about_spending && self.lifted().is_some() && self.limit_reached().is_none() {
             return Some(Decision::Approve);
         }
         let is_about_steps = is_about_steps(&question);
-        if is_about_steps && self.account.steps.count() < steps_before {
+        if is_about_steps && self.account.step_counter.count() < steps_before {
             return Some(Decision::Approve);
         }
         let ask = self.shared.next_ask_id();
@@ -119,7 +119,7 @@ impl TurnScope {
             self.shared.spending.lift();
         }
         if is_about_steps && decision.as_ref().is_some_and(continues) {
-            self.account.steps.reset();
+            self.account.step_counter.reset();
         }
         if offers_trust && decision == Some(Decision::Trust) {
             // The next steps are judged as in a trusted folder; the session saves the answer.

@@ -29,7 +29,7 @@ const SETTLED_FROM: Millis = 1_000;
 pub struct Activity {
     doing: ActivityKind,
     /// The step that runs on while an agent asks.
-    waiting_step: Option<ActivityKind>,
+    waiting_kind: Option<ActivityKind>,
     /// The start of this activity.
     since: Millis,
     /// The start of the turn.
@@ -149,7 +149,7 @@ impl Activity {
             }
             Event::ReplyStarted | Event::ReasoningDelta { .. } => ActivityKind::Thinking,
             Event::QuestionClosed { .. } => {
-                self.waiting_step.take().unwrap_or(ActivityKind::Thinking)
+                self.waiting_kind.take().unwrap_or(ActivityKind::Thinking)
             }
             Event::StepFinished(_) | Event::Replied(_) => ActivityKind::Thinking,
             Event::Delta { .. } => ActivityKind::Writing,
@@ -165,7 +165,7 @@ impl Activity {
             Event::StepStarted { step, risk } => running(step, risk.tier),
             Event::Asked(_) => {
                 let is_running = self.is_running_step();
-                self.waiting_step = Some(self.doing.clone()).filter(|_| is_running);
+                self.waiting_kind = Some(self.doing.clone()).filter(|_| is_running);
                 ActivityKind::Asking
             }
             Event::TurnEnded { .. } => {

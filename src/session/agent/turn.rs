@@ -61,7 +61,7 @@ pub struct TurnStart {
     /// Steps before the turn pauses, as set by the user; 0: no limit.
     pub max_steps: Option<usize>,
     /// What counts to that.
-    pub steps: StepCounter,
+    pub step_counter: StepCounter,
     /// The project's check, which runs after a list of steps that changed files.
     pub check: Option<StepAction>,
     /// What the turn may spend.
@@ -202,7 +202,11 @@ impl Turn {
             waiting: Waiting::Reply,
             log: TurnLog {
                 side_effects: Vec::new(),
-                limits: TurnLimits::new(start.max_steps, start.is_small_model, start.steps.clone()),
+                limits: TurnLimits::new(
+                    start.max_steps,
+                    start.is_small_model,
+                    start.step_counter.clone(),
+                ),
             },
             usage: TurnUsage::default(),
             steering: Vec::new(),

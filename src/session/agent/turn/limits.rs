@@ -61,7 +61,7 @@ pub struct TurnLimits {
     is_small_model: bool,
     /// Its own steps since it began or was last continued, and those of all that count to the turn.
     steps: usize,
-    all_steps: StepCounter,
+    step_counter: StepCounter,
     /// The last call with its result, as a hash, and how many times in a row it came.
     last: u64,
     repeats: usize,
@@ -76,13 +76,13 @@ impl TurnLimits {
     pub fn new(
         max_steps: Option<usize>,
         is_small_model: bool,
-        all_steps: StepCounter,
+        step_counter: StepCounter,
     ) -> TurnLimits {
         TurnLimits {
             max_steps,
             is_small_model,
             steps: 0,
-            all_steps,
+            step_counter,
             last: 0,
             repeats: 0,
             last_line: String::new(),
@@ -127,7 +127,7 @@ impl TurnLimits {
             return Some(phrases::NO_PROGRESS.into());
         }
         step?;
-        let all = self.all_steps.count();
+        let all = self.step_counter.count();
         // A small model is watched for its own steps only, not for those of other models.
         [(self.is_small_model, self.steps), (false, all)].into_iter().find_map(
             |(is_small, steps)| {
@@ -171,7 +171,7 @@ impl TurnLimits {
 
     fn count_step(&mut self) {
         self.steps += 1;
-        self.all_steps.add_one();
+        self.step_counter.add_one();
     }
 
     fn record(&mut self, hash: u64, line: impl FnOnce() -> String) -> bool {
@@ -185,8 +185,8 @@ impl TurnLimits {
 
     /// The user chose to continue.
     pub fn reset(&mut self) {
-        self.all_steps.reset();
-        *self = TurnLimits::new(self.max_steps, self.is_small_model, self.all_steps.clone());
+        self.step_counter.reset();
+        *self = TurnLimits::new(self.max_steps, self.is_small_model, self.step_counter.clone());
     }
 }
 
