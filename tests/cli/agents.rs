@@ -41,7 +41,8 @@ fn an_agent_gets_the_model_the_effort_the_mode_and_the_tools_of_its_definition_a
         .iter()
         .map(|tool| tool["function"]["name"].as_str().unwrap())
         .collect();
-    assert_eq!(tools, ["file_read", "file_write"]);
+    // Asking, and the jobs of the session, are for each.
+    assert_eq!(tools, ["file_read", "file_write", "ask", "job_list", "job_read", "job_stop"]);
     let stdout = text(&done.stdout);
     let events = stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let started: Vec<Value> = events.filter(|event| event["event"] == "subagent_started").collect();
