@@ -1,6 +1,6 @@
 //! Turns events into blocks. Knows nothing of columns.
 
-use super::agent_work::{interrupt_subagents, show_subagent};
+use super::agent_work::{drop_oldest, interrupt_subagents};
 use super::block::{AnswerBlock, AnswerState, Block, BlockBody};
 use super::step::{Fold, StepBlock, StepState};
 use super::step_groups;
@@ -17,6 +17,7 @@ use avocet_core::protocol::{
     Requires, Risk, Step as Proposed, StepAction, StepQuestion, Tier, Truncation, TurnOrigin,
     TurnOutcome, Usage,
 };
+use avocet_present::subagents::SubagentLine;
 use avocet_safety::sanitize::Cleaner;
 
 /// Turns shorter than this end without a line of their own.
@@ -51,6 +52,50 @@ pub(super) struct TranscriptBuilder {
 struct Stream {
     block: usize,
     cleaner: Cleaner,
+}
+
+/// The block of its task says what a subagent does, and has in it all that happened; a step of it that
+/// the user was asked about is shown by itself too, to its end.
+fn show_subagent(builder: &mut TranscriptBuilder, event: &Event) {
+    let mut was_asked = false;
+    if let Event::StepStarted { step, .. } = event.of_any_agent()
+        && let Some((_, shown)) = builder.find(&step.id)
+    {
+        was_asked = shown.asked;
+        builder.apply(event.of_any_agent());
+    }
+    if let Event::StepFinished(observation) = event.of_any_agent()
+        && builder.find(&observation.step.id).is_some()
+    {
+        builder.finish_step(observation);
+    }
+    if let Event::SubagentStarted(info) = event
+        && let Some((_, step)) = builder.find(&info.agent)
+    {
+        step.agent = Some(Box::new(SubagentLine::new(info)));
+    }
+    let Event::Subagent { agent, tokens, happened } = event else { return };
+    let TranscriptBuilder { now, show_thinking, .. } = *builder;
+    let of_agent = |block: &&mut Block| block.is_of_agent(agent);
+    let Some(block) = builder.blocks.iter_mut().rev().find(of_agent) else { return };
+    let blocks = std::mem::take(&mut block.nested);
+    let mut nested = TranscriptBuilder { blocks, now, ..TranscriptBuilder::new(show_thinking) };
+    nested.apply(happened);
+    if let Event::StepStarted { step, .. } = &**happened
+        && was_asked
+        && let Some((_, step)) = nested.find(&step.id)
+    {
+        step.asked = true;
+    }
+    // Each of its steps has a row.
+    let last = nested.blocks.len().saturating_sub(1);
+    step_groups::unfold(&mut nested.blocks, last);
+    drop_oldest(&mut nested.blocks, now);
+    block.nested = nested.blocks;
+    block.mark_changed();
+    if let BlockBody::Step(step) = &mut block.body {
+        step.agent.iter_mut().for_each(|line| line.apply(*tokens, happened));
+    }
 }
 
 impl TranscriptBuilder {
@@ -402,7 +447,7 @@ impl TranscriptBuilder {
     }
 
     /// The unfinished step with this id, and its block's count of changes.
-    pub fn find(&mut self, id: &str) -> Option<(&mut u32, &mut StepBlock)> {
+    fn find(&mut self, id: &str) -> Option<(&mut u32, &mut StepBlock)> {
         self.blocks.iter_mut().rev().find_map(|Block { body, changes, .. }| match body {
             BlockBody::Step(step) if step.id == id && !matches!(step.state, StepState::Done(_)) => {
                 Some((changes, step.as_mut()))
@@ -439,7 +484,7 @@ impl TranscriptBuilder {
         }
     }
 
-    pub fn finish_step(&mut self, observation: &Observation) {
+    fn finish_step(&mut self, observation: &Observation) {
         // The plan block already shows the result of this step.
         if observation.step.work.tool() == "plan" && observation.succeeded() {
             return;
