@@ -13,7 +13,8 @@ pub(super) fn drop_oldest(blocks: &mut Vec<Block>, now: ArrivalTime) {
     if blocks.len() > MAX_NESTED {
         let notice = Notice::info(phrases::EARLIER);
         let first = Block::new(BlockBody::Notice(notice), now);
-        blocks.splice(..=blocks.len() - MAX_NESTED, [first]);
+        blocks.drain(..=blocks.len() - MAX_NESTED);
+        blocks.insert(0, first);
     }
 }
 
