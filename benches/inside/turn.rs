@@ -39,6 +39,7 @@ fn run(replies: &[String]) -> usize {
         text,
         images: Vec::new(),
         max_steps: Some(0),
+        step_counter: Default::default(),
         check: None,
         budget,
         next_step: 1,

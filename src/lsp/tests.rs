@@ -273,6 +273,21 @@ async fn at_most_twenty_faults_are_listed_errors_first() {
 }
 
 #[tokio::test]
+async fn errors_are_listed_before_what_is_less_wrong() {
+    let project = Project::new(|mut server| async move {
+        while let Some((uri, version, _)) = server.text().await {
+            let mut hint = fault(0, "a hint");
+            hint["severity"] = json!(2);
+            let params = json!({ "uri": uri, "version": version, "diagnostics": [hint, fault(1, "an error")] });
+            server.send(notification("textDocument/publishDiagnostics", &params)).await;
+        }
+    });
+    let found = project.change("a.rs", "one\ntwo\n").await;
+    let place = |text: &str| found.find(text).unwrap_or_else(|| panic!("{found}"));
+    assert!(place("an error") < place("a hint"), "{found}");
+}
+
+#[tokio::test]
 async fn what_is_found_late_comes_with_a_later_result() {
     let (go, mut may_go) = mpsc::unbounded_channel::<()>();
     let may_go = Arc::new(Mutex::new(Some(async move { may_go.recv().await })));
@@ -359,6 +374,8 @@ async fn a_server_that_was_not_needed_for_ten_minutes_ends() {
     let began = tokio::time::Instant::now();
     assert_eq!(server.pass_time(began + Duration::from_secs(590)), None);
     assert!(server.is_ready() && *watched.borrow() == 0);
+    // Until then nothing wakes up for it.
+    assert!(server.next_deadline().is_some_and(|at| at >= began + Duration::from_secs(590)));
     assert_eq!(server.pass_time(began + Duration::from_secs(601)), None);
     assert!(!server.is_ready() && *watched.borrow() == 1);
     assert_eq!(server.next_deadline(), None);

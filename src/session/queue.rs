@@ -182,6 +182,7 @@ impl Conversation {
             text: self.mode_note(is_planning).to_owned() + &self.branch_note(branch) + news,
             images: Vec::new(),
             max_steps: info.max_steps,
+            step_counter: Default::default(),
             check: state::check_action(info),
             budget: self.budget(info),
             next_step: self.next_step,

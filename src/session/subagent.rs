@@ -22,7 +22,7 @@ use super::turn_context::TurnContext;
 use super::turn_events::TurnEvents;
 use super::turn_messages::{FinishedTurn, TurnInbox, TurnMessage, turn_channels};
 use super::turn_scope::TurnScope;
-use crate::agent::turn::TurnStart;
+use crate::agent::turn::{StepCounter, TurnStart};
 use avocet_config::extensions::AgentDefinition;
 use avocet_config::extensions::agent::GENERAL;
 use avocet_core::i18n::{Lang, Localize, LocalizedText, agents as phrases};
@@ -188,10 +188,16 @@ impl Subagent {
             judge: scope.judge.within(bounds),
             ..scope_of(scope, context, events_of_turn)
         };
+        let info = info_of(&turn, definition, judged);
         let start = TurnStart {
             text: String::new(),
             images: Vec::new(),
             max_steps: scope.account.max_steps,
+            step_counter: if info.background {
+                StepCounter::default()
+            } else {
+                scope.account.step_counter.clone()
+            },
             check: None,
             budget: turn.context.budget,
             next_step: 1,
@@ -200,7 +206,6 @@ impl Subagent {
             hooks: Arc::clone(&turn.hooks.active),
             agent: Some(agent.clone()),
         };
-        let info = info_of(&turn, definition, judged);
         let relay = Relay {
             agent,
             name: definition.name.clone(),

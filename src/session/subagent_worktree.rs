@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::turn_scope::TurnScope;
 use super::worktree_access::FolderTools;
 use avocet_config::extensions::AgentDefinition;
-use avocet_core::i18n::{Lang, LocalizedText, agents, worktrees as phrases};
+use avocet_core::i18n::{Lang, LocalizedText, agents, safety, worktrees as phrases};
 use avocet_core::protocol::{ApprovalMode, Observation, SubagentInfo};
 use avocet_safety::SubagentTask;
 use avocet_tools::git_worktree::{Worktree, WorktreeRepository, name_from};
@@ -62,7 +62,15 @@ impl SubagentWorktree {
     /// Says in the result what was done in it.
     pub async fn end(self, observation: &mut Observation, written: &[&str]) {
         let name = self.worktree.name.clone();
+        let branch = self.worktree.branch();
         let report = self.worktree.finish(written).await;
+        if report.is_some() {
+            let place = phrases::OF_AGENT.with("name", name.as_str()).with("branch", branch);
+            observation.note = Some(match observation.note.take() {
+                Some(note) => safety::NOTES.with("first", note).with("next", place),
+                None => place,
+            });
+        }
         let report = report.unwrap_or_else(|| {
             format!("Nothing was changed in the worktree {name}, and it was removed.")
         });

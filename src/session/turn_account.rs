@@ -1,16 +1,19 @@
 //! What a running turn spends.
 
 use super::shared_queues::Spending;
+use crate::agent::turn::StepCounter;
 use avocet_core::protocol::Usage;
 
 /// What a turn spends beside the answers of its model, and what it may do.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct TurnAccount {
     /// The tokens used by summaries, scripts and subagents since the last answer.
     pub extra: Usage,
     /// All of the turn so far.
     pub spent: Usage,
     pub max_steps: Option<usize>,
+    /// The steps that count to that, also those of its subagents.
+    pub step_counter: StepCounter,
     /// What the session had used when it began.
     pub before: Usage,
     /// What it heard last of all requests since then.

@@ -285,6 +285,7 @@ impl TurnScope {
     pub(super) async fn drive_heard(mut self, start: TurnStart) -> FinishedTurn {
         let cancel = self.context.cancel.clone();
         self.account.max_steps = start.max_steps;
+        self.account.step_counter = start.step_counter.clone();
         let model = std::sync::Arc::clone(&self.context.responder.model);
         // A turn that is stopped meanwhile does not wait.
         let _stopped = cancel.run_until_cancelled(model.wait_for_facts()).await;

@@ -15,7 +15,7 @@ use super::turn_messages::{FinishedTurn, TurnInbox, TurnMessage};
 use super::turn_parts::TurnParts;
 use crate::agent::turn::continues;
 use crate::context::history::TurnRecord;
-use avocet_core::i18n::LocalizedText;
+use avocet_core::i18n::{LocalizedText, agent as phrases};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
     Ask, AskId, Decision, Event, Question, StepQuestion, SubmitId, TrustOffer, TurnOrigin,
@@ -107,6 +107,7 @@ impl TurnScope {
         mut question: Question,
     ) -> Option<Decision> {
         let offers_trust = self.complete_trust_offer(&mut question);
+        let steps_before = self.account.step_counter.count();
         let is_cancelled = self.context.cancel.is_cancelled();
         let _asking = match self.shared.try_to_ask().filter(|_| !is_cancelled) {
             Some(asking) => asking,
@@ -117,6 +118,11 @@ impl TurnScope {
         };
         let is_about_spending = is_about_spending(&question);
         if is_about_spending && self.lifted().is_some() && self.limit_reached().is_none() {
+            self.events.emit_all(events).await;
+            return Some(Decision::Approve);
+        }
+        let is_about_steps = is_about_steps(&question);
+        if is_about_steps && self.account.step_counter.count() < steps_before {
             self.events.emit_all(events).await;
             return Some(Decision::Approve);
         }
@@ -131,6 +137,9 @@ impl TurnScope {
         self.clock.add_wait(opened, Instant::now());
         if is_about_spending && decision.as_ref().is_some_and(continues) {
             self.shared.spending.lift();
+        }
+        if is_about_steps && decision.as_ref().is_some_and(continues) {
+            self.account.step_counter.reset();
         }
         if offers_trust && decision == Some(Decision::Trust) {
             // The next steps are judged as in a trusted folder; the session saves the answer.
@@ -216,4 +225,9 @@ impl TurnScope {
 /// True if a turn pauses because of what was spent.
 fn is_about_spending(question: &Question) -> bool {
     matches!(question, Question::Pause { why } if why.value("key").is_some())
+}
+
+/// True if a turn pauses because of the number of its steps.
+fn is_about_steps(question: &Question) -> bool {
+    matches!(question, Question::Pause { why } if why.phrase() == phrases::LIMIT)
 }

@@ -28,6 +28,8 @@ const SETTLED_FROM: Millis = 1_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
     doing: ActivityKind,
+    /// The step that runs on while an agent asks.
+    waiting_kind: Option<ActivityKind>,
     /// The start of this activity.
     since: Millis,
     /// The start of the turn.
@@ -145,8 +147,9 @@ impl Activity {
                 self.turn_started_at = now;
                 ActivityKind::Thinking
             }
-            Event::ReplyStarted | Event::ReasoningDelta { .. } | Event::QuestionClosed { .. } => {
-                ActivityKind::Thinking
+            Event::ReplyStarted | Event::ReasoningDelta { .. } => ActivityKind::Thinking,
+            Event::QuestionClosed { .. } => {
+                self.waiting_kind.take().unwrap_or(ActivityKind::Thinking)
             }
             Event::StepFinished(_) | Event::Replied(_) => ActivityKind::Thinking,
             Event::Delta { .. } => ActivityKind::Writing,
@@ -160,7 +163,11 @@ impl Activity {
             Event::Compacting => ActivityKind::Compacting,
             Event::Compacted(_) => ActivityKind::Thinking,
             Event::StepStarted { step, risk } => running(step, risk.tier),
-            Event::Asked(_) => ActivityKind::Asking,
+            Event::Asked(_) => {
+                let is_running = self.is_running_step();
+                self.waiting_kind = Some(self.doing.clone()).filter(|_| is_running);
+                ActivityKind::Asking
+            }
             Event::TurnEnded { .. } => {
                 let took = now.saturating_sub(self.turn_started_at);
                 self.ended = Some((now, took)).filter(|_| took >= SETTLED_FROM);

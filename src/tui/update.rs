@@ -252,6 +252,13 @@ fn apply_modal_action(state: &mut State, action: ModalAction, at: Millis) -> Vec
         }
         ModalAction::Send(op) => vec![ScreenEffect::Send(op)],
         ModalAction::Copy(text) => vec![ScreenEffect::Copy(text)],
+        ModalAction::Insert(text) => {
+            state.modals.pop();
+            state.guard.restart(at);
+            state.composer.paste(&text, state.appearance.lang);
+            input_changed(state);
+            Vec::new()
+        }
         ModalAction::KeyEntered(key) => connecting::enter_key(state, key),
         ModalAction::SettingEntered(value) => settings_editor::set(state, Some(value)),
         ModalAction::Picked(topic, choice) => pickers::apply_choice(state, topic, choice, at),

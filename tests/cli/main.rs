@@ -17,6 +17,7 @@ mod acp_offers;
 
 #[cfg(target_os = "linux")]
 mod adversarial;
+mod agents;
 mod approval_modes;
 #[cfg(target_os = "linux")]
 mod backward_compatibility;

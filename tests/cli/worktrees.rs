@@ -5,6 +5,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 use crate::support::bench::TestDir;
+use crate::support::server::{Reply, Server};
 
 const DONE: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
 
@@ -83,6 +84,23 @@ fn a_worktree_that_cannot_be_opened_is_a_wrong_use_with_its_reason() {
     let done = run(&bench, &["-w", "../fix", "-p", "x"]);
     assert_eq!(done.status.code(), Some(2));
     assert!(text(&done.stderr).contains("cannot name a worktree"), "{}", text(&done.stderr));
+}
+
+#[test]
+fn two_sessions_do_not_work_in_one_worktree_at_once() {
+    let bench = project();
+    let server = Server::start(vec![Reply::chat("Done.").held(), Reply::chat("Done.")]);
+    let url = server.base_url();
+    let args = ["--base-url", &url, "--model", "m", "-w", "fix", "-p", "wait"];
+    let mut first = bench.command(&args).spawn().unwrap();
+    server.wait_for_requests(1);
+    let second = run(&bench, &args);
+    assert_eq!(second.status.code(), Some(2));
+    assert!(text(&second.stderr).contains("`fix` is in use"), "{}", text(&second.stderr));
+    let other = ["--base-url", &url, "--model", "m", "-w", "other", "-p", "go"];
+    assert!(run(&bench, &other).status.success(), "another one is free");
+    server.release();
+    assert!(first.wait().unwrap().success());
 }
 
 #[test]

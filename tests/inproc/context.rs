@@ -527,7 +527,12 @@ async fn instructions_of_a_folder_below_are_sent_from_the_moment_a_step_works_th
     talk.model.will(tool("file.read", serde_json::json!({ "path": "pkg/inner/a.txt" })));
     talk.model.will(tool("file.read", serde_json::json!({ "path": other })));
     talk.model.will(chat("done"));
-    talk.turn("one").await;
+    let events = talk.turn("one").await;
+    let said = |file: &str| {
+        let of = |event: &&Event| matches!(event, Event::Notice(notice) if notice.say.text(Lang::En).contains(file));
+        events.iter().filter(of).count()
+    };
+    assert_eq!([said("pkg/AGENTS.md"), said("pkg/inner/AGENTS.md"), said("web/")], [1, 1, 0]);
     let system = |at: usize| talk.model.requests()[at][0].text().into_owned();
     let sent = |at: usize| {
         ["Use tabs.", "Use dots.", "Use commas.", "Never."].map(|text| system(at).contains(text))

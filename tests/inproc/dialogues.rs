@@ -136,6 +136,7 @@ async fn play(case: &str) -> DialogueHost {
             text: text.to_owned(),
             images: Vec::new(),
             max_steps: Some(limit),
+            step_counter: Default::default(),
             check: block(case, "check").map(|line| {
                 let words: Vec<&str> = line.trim().split(' ').collect();
                 StepAction::exec(words[0], &words[1..])

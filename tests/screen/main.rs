@@ -26,6 +26,8 @@ mod extensions;
 #[cfg(target_os = "linux")]
 mod fault_tolerance;
 #[cfg(target_os = "linux")]
+mod goals;
+#[cfg(target_os = "linux")]
 mod headless_signals;
 #[cfg(target_os = "linux")]
 mod large_sessions;

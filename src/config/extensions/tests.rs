@@ -64,6 +64,7 @@ fn agents_of_all_programs_are_read_in_place_and_a_broken_one_is_named() {
     desk.write("own/agents/explore.toml", own);
     desk.write("work/.claude/agents/finder.md", &markdown("finder"));
     desk.write("work/.opencode/agent/builder.md", &markdown("builder"));
+    desk.write("work/.gemini/agents/scout.md", &markdown("scout"));
     desk.write("home/.gemini/agents/broken.md", "no head");
     let library = desk.load(true);
     assert_eq!(
@@ -74,11 +75,12 @@ fn agents_of_all_programs_are_read_in_place_and_a_broken_one_is_named() {
             "agent tester: not used: work/.avocet/agents/tester.toml has the same name and takes precedence",
             "agent finder: loaded",
             "agent builder: loaded",
+            "agent scout: loaded",
             "agent broken: refused: home/.gemini/agents/broken.md: it does not begin with `---`, so it has neither name nor description.",
         ]
     );
     let names: Vec<&str> = library.agents.iter().map(|agent| agent.name.as_str()).collect();
-    assert_eq!(names, ["tester", "explore", "finder", "builder", "review", "general"]);
+    assert_eq!(names, ["tester", "explore", "finder", "builder", "scout", "review", "general"]);
     let rows = format!("{:?}", library.rows(ExtensionFileKind::Agent));
     assert!(rows.contains("broken.md") && rows.contains("Reviews a change"), "{rows}");
     let untrusted: Vec<String> =

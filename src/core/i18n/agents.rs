@@ -29,6 +29,7 @@ words! { "agents":
     ENDED: "The agent `{name}` ended: {counts}.", "智能体 `{name}` 已结束：{counts}。";
     WITH_RESULT: "{ended} {result}", "{ended} {result}";
     MORE_STEPS: "{name}: further steps are not listed.", "{name}：不再逐一列出之后的步骤。";
+    EARLIER: "What it did before is not shown here any more.", "更早的过程不再显示于此。";
     STEERED: "{name} reads your message: {text}", "{name} 已读你的消息：{text}";
     SENT: "Sent to {name}. It reads it before its next request.", "已发给 {name}，它会在下一次请求前读到。";
     IN_BACKGROUND_SHORT: "in the background", "后台";

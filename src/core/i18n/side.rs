@@ -8,4 +8,5 @@ words! { "side":
     FAILED: "The side question was not answered: {why}", "顺便问的问题没有得到回答：{why}";
     NO_ANSWER: "the model wrote nothing", "模型没有写任何内容";
     COPY: "copy", "复制";
+    KEEP: "put it into the input", "放入输入框";
 }

@@ -1,6 +1,7 @@
 //! Sentences about worktrees, in which agents and sessions work apart from the main folder.
 
 words! { "worktrees":
+    OF_AGENT: "Its work is on the branch `{branch}`; `/worktrees show {name}` shows it.", "它的工作在分支 `{branch}` 上，用 `/worktrees show {name}` 查看。";
     ABOUT_COMMAND: "List, show, merge and remove the worktrees of this project", "列出、查看、合并和删除此项目的工作树";
     OPTION_ACTION: "list, show, merge or remove", "list、show、merge 或 remove";
     OPTION_NAME: "The name of a worktree", "工作树的名称";

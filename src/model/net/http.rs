@@ -101,6 +101,9 @@ pub(super) fn send_error(error: &reqwest::Error) -> HttpError {
 pub(super) async fn read(response: Response, cap: usize) -> Result<HttpResponse, HttpError> {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
+    if response.content_length().is_some_and(|length| length > cap as u64) {
+        return Err(HttpError::TooLarge);
+    }
     let mut body = Vec::new();
     let mut chunks = response.bytes_stream();
     while let Some(chunk) = chunks.next().await {

@@ -43,6 +43,7 @@ mod wall;
 use batch::{StepBatch, StepIds, step_to_retry, steps_that_keep};
 pub use decision::continues;
 pub use hook_answers::add_note;
+pub use limits::StepCounter;
 use limits::{TurnLimits, TurnUsage};
 pub use log::SideEffect;
 use log::TurnLog;
@@ -59,6 +60,8 @@ pub struct TurnStart {
     pub images: Vec<Image>,
     /// Steps before the turn pauses, as set by the user; 0: no limit.
     pub max_steps: Option<usize>,
+    /// What counts to that.
+    pub step_counter: StepCounter,
     /// The project's check, which runs after a list of steps that changed files.
     pub check: Option<StepAction>,
     /// What the turn may spend.
@@ -199,7 +202,11 @@ impl Turn {
             waiting: Waiting::Reply,
             log: TurnLog {
                 side_effects: Vec::new(),
-                limits: TurnLimits::new(start.max_steps, start.is_small_model),
+                limits: TurnLimits::new(
+                    start.max_steps,
+                    start.is_small_model,
+                    start.step_counter.clone(),
+                ),
                 untold_usage: Usage::default(),
             },
             usage: TurnUsage::default(),

@@ -11,6 +11,8 @@ pub enum ModalAction {
     Send(Op),
     /// Copy this to the clipboard.
     Copy(String),
+    /// Close, and put this into the input.
+    Insert(String),
     /// An item of a list was selected or confirmed, or the list was left.
     Picked(Topic, PickerAction),
     /// An API key was typed.

@@ -25,10 +25,14 @@ pub struct SideAnswerPage {
 
 impl FullPage for SideAnswerPage {
     fn key(&mut self, key: &KeyEvent, lang: Lang) -> ModalAction {
-        if key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::NONE {
-            return ModalAction::Copy(self.text(lang));
+        let letter = Some(key.code).filter(|_| key.modifiers == KeyModifiers::NONE);
+        match letter {
+            Some(KeyCode::Char('c')) => ModalAction::Copy(self.text(lang)),
+            Some(KeyCode::Char('i')) => {
+                ModalAction::Insert(format!("{}\n\n{}", self.title(lang), self.text(lang)))
+            }
+            _ => self.page.key(key),
         }
-        self.page.key(key)
     }
 
     fn scroll(&mut self, lines: i32) {
@@ -44,8 +48,8 @@ impl FullPage for SideAnswerPage {
     }
 
     fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
-        let title = text::single_line(&self.title.text(cx.lang));
-        let title = text::elide_end(&title, usize::from(area.width).saturating_sub(20));
+        let title =
+            text::elide_end(&self.title(cx.lang), usize::from(area.width).saturating_sub(20));
         self.page.draw(area, buf, cx, &title, HINTS);
         None
     }
@@ -54,6 +58,10 @@ impl FullPage for SideAnswerPage {
 impl SideAnswerPage {
     pub fn new(Page { title, rows }: Page) -> SideAnswerPage {
         SideAnswerPage { title, rows, page: PageScroll::default() }
+    }
+
+    fn title(&self, lang: Lang) -> String {
+        text::single_line(&self.title.text(lang))
     }
 
     fn text(&self, lang: Lang) -> String {
@@ -68,5 +76,6 @@ impl SideAnswerPage {
 const HINTS: &[status::KeyHint] = &[
     status::KeyHint::pair(KeyContext::Page, phrases::HINT_SCROLL),
     status::KeyHint::typed("c", side::COPY),
+    status::KeyHint::typed("i", side::KEEP),
     status::KeyHint::bound(KeyContext::Page, KeyAction::Close, phrases::HINT_CLOSE),
 ];

@@ -288,7 +288,7 @@ impl Block {
         };
         let mut rows = step.layout(fold, &LayoutContext { elapsed_ms, ..*cx });
         if step.agent.is_some() && step.is_open(fold) {
-            let width = cx.width.saturating_sub(NESTED.len() + 2).max(1);
+            let width = cx.prose_width().saturating_sub(NESTED.len() + 2).max(1);
             let cx = LayoutContext { width, highlights: None, ..*cx };
             rows.extend(self.nested.iter().flat_map(|block| block.layout_nested(&cx)));
         }

@@ -1,5 +1,6 @@
 //! Turns events into blocks. Knows nothing of columns.
 
+use super::agent_work::{drop_oldest, interrupt_subagents};
 use super::block::{AnswerBlock, AnswerState, Block, BlockBody};
 use super::step::{Fold, StepBlock, StepState};
 use super::step_groups;
@@ -21,8 +22,6 @@ use avocet_safety::sanitize::Cleaner;
 
 /// Turns shorter than this end without a line of their own.
 const LONG_TURN_MS: u64 = 20_000;
-/// The most blocks that are kept of the work of a subagent.
-const MAX_NESTED: usize = 400;
 
 /// The blocks, and those that still grow.
 #[derive(Debug, Default)]
@@ -58,9 +57,11 @@ struct Stream {
 /// The block of its task says what a subagent does, and has in it all that happened; a step of it that
 /// the user was asked about is shown by itself too, to its end.
 fn show_subagent(builder: &mut TranscriptBuilder, event: &Event) {
+    let mut was_asked = false;
     if let Event::StepStarted { step, .. } = event.of_any_agent()
-        && builder.find(&step.id).is_some()
+        && let Some((_, shown)) = builder.find(&step.id)
     {
+        was_asked = shown.asked;
         builder.apply(event.of_any_agent());
     }
     if let Event::StepFinished(observation) = event.of_any_agent()
@@ -80,25 +81,20 @@ fn show_subagent(builder: &mut TranscriptBuilder, event: &Event) {
     let blocks = std::mem::take(&mut block.nested);
     let mut nested = TranscriptBuilder { blocks, now, ..TranscriptBuilder::new(show_thinking) };
     nested.apply(happened);
+    if let Event::StepStarted { step, .. } = &**happened
+        && was_asked
+        && let Some((_, step)) = nested.find(&step.id)
+    {
+        step.asked = true;
+    }
     // Each of its steps has a row.
     let last = nested.blocks.len().saturating_sub(1);
     step_groups::unfold(&mut nested.blocks, last);
-    nested.blocks.drain(..nested.blocks.len().saturating_sub(MAX_NESTED));
+    drop_oldest(&mut nested.blocks, now);
     block.nested = nested.blocks;
     block.mark_changed();
     if let BlockBody::Step(step) = &mut block.body {
         step.agent.iter_mut().for_each(|line| line.apply(*tokens, happened));
-    }
-}
-
-/// A subagent of an earlier run does not work any more.
-fn interrupt_subagents(blocks: &mut [Block]) {
-    for block in blocks {
-        if let BlockBody::Step(step) = &mut block.body
-            && let Some(agent) = &mut step.agent
-        {
-            agent.end.get_or_insert((TurnOutcome::Interrupted, 0));
-        }
     }
 }
 

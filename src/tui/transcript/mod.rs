@@ -16,6 +16,7 @@ use avocet_config::ShowThinking;
 use avocet_core::i18n::{Lang, LocalizedText};
 use avocet_core::protocol::{Event, Notice, PageRow};
 
+mod agent_work;
 mod block;
 mod builder;
 mod diff;

@@ -74,9 +74,10 @@ impl StepBlock {
         matches!(self.state, StepState::Running(_)) || has_agent
     }
 
-    /// The end of the subagent that worked in the background.
-    fn background_end(&self) -> Option<&(TurnOutcome, u64)> {
-        self.agent.as_ref().filter(|agent| agent.info.background)?.end.as_ref()
+    /// The end of the subagent that worked in the background, or whose turn waits for others.
+    fn agent_end(&self) -> Option<&(TurnOutcome, u64)> {
+        let waits = matches!(self.state, StepState::Running(_));
+        self.agent.as_ref().filter(|agent| waits || agent.info.background)?.end.as_ref()
     }
 
     pub fn is_open(&self, fold: Fold) -> bool {
@@ -132,15 +133,20 @@ impl StepBlock {
         let theme = cx.theme;
         match &self.state {
             StepState::AwaitingUser => ("?", theme.warn),
-            StepState::Running(_) => (DOING, theme.accent),
+            StepState::Running(_) if self.agent_end().is_none() => (DOING, theme.accent),
             StepState::Abandoned => ("-", theme.dim),
             StepState::Done(done) if done.job().is_some() => (DOING, theme.accent),
             StepState::Done(_) if self.is_running() => (DOING, theme.accent),
-            StepState::Done(_) if let Some((ending, _)) = self.background_end() => match ending {
-                TurnOutcome::Done => (DONE, theme.ok),
-                TurnOutcome::Cancelled | TurnOutcome::Stopped => ("-", theme.dim),
-                _ => (FAILED, theme.danger),
-            },
+            StepState::Running(_) | StepState::Done(_)
+                if let Some((ending, _)) = self.agent_end() =>
+            {
+                match ending {
+                    TurnOutcome::Done => (DONE, theme.ok),
+                    TurnOutcome::Cancelled | TurnOutcome::Stopped => ("-", theme.dim),
+                    _ => (FAILED, theme.danger),
+                }
+            }
+            StepState::Running(_) => (DOING, theme.accent),
             StepState::Done(done) if done.succeeded() && !done.has_failures() => (DONE, theme.ok),
             StepState::Done(done) => match done.outcome {
                 Outcome::Ran
@@ -186,7 +192,7 @@ impl StepBlock {
         if typed {
             rows.extend(self.status_rows(cx));
         }
-        let failed = self.background_end().and(self.agent.as_ref()).and_then(|it| it.failure());
+        let failed = self.agent_end().and(self.agent.as_ref()).and_then(|it| it.failure());
         rows.extend(failed.iter().flat_map(|why| layout_note(why, cx)));
         rows
     }
@@ -217,8 +223,12 @@ impl StepBlock {
         } else {
             let room = if beside { room } else { width };
             let shown = text::elide_middle(&command, room);
+            let agent = self.agent.as_ref().map(|agent| agent.info.name.as_str());
             let name = match shown.strip_prefix(&verb).filter(|_| !verb.is_empty()) {
                 Some(_) => verb.len(),
+                None if let Some(agent) = agent.filter(|agent| shown.starts_with(agent)) => {
+                    agent.len()
+                }
                 None => shown.find(' ').unwrap_or(shown.len()),
             };
             let (name, rest) = shown.split_at(name);
@@ -258,7 +268,9 @@ impl StepBlock {
             StepState::Abandoned => {
                 facts.push((cx.phrase(screen::STEP_CANCELLED).into(), theme.dim))
             }
-            StepState::Running(_) => time = Some(cx.elapsed_ms),
+            StepState::Running(_) => {
+                time = Some(self.agent_end().map_or(cx.elapsed_ms, |(_, took)| *took));
+            }
             StepState::Done(done) => {
                 facts.extend(outcome_texts(done, cx));
                 facts.extend(done.job().map(|job| (cx.localize(&job), theme.dim)));

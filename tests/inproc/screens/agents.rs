@@ -1,7 +1,9 @@
 //! The screen with subagents: what each does, its work, and what a key does to one.
 
 use super::*;
-use avocet::protocol::{AgentRequest, BackgroundAgents, SessionOp, SubagentInfo, TurnOp};
+use avocet::protocol::{
+    AgentRequest, BackgroundAgents, Page, PageRow, SessionOp, SubagentInfo, TurnOp,
+};
 
 fn task(agent: &str, name: &str, about: &str, background: bool) -> Vec<Event> {
     let input = serde_json::json!({ "description": about, "prompt": "x", "agent": name });
@@ -162,5 +164,69 @@ fn events_of_four_agents_keep_a_bounded_number_of_blocks() {
     screen.press(KeyCode::Up, KeyModifiers::NONE);
     assert_eq!(screen.picture().matches("999 steps").count(), 8, "{}", screen.picture());
     screen.types("\n");
-    assert!(screen.picture().contains("src/cart.rs"), "{}", screen.picture());
+    let work = screen.picture();
+    assert!(work.contains("src/cart.rs"), "{work}");
+    assert!(work.contains("What it did before is not shown here any more."), "{work}");
+}
+
+#[test]
+fn an_agent_that_ended_is_shown_so_while_the_others_work() {
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.receives([started("Look.")]);
+    screen.receives(task("cmd_001", "explore", "Find the callers", false));
+    screen.receives(task("cmd_002", "review", "Review the tests", false));
+    screen.receives(task("cmd_003", "general", "Write the docs", false));
+    screen.receives([ends("cmd_001", TurnOutcome::Done), ends("cmd_002", TurnOutcome::Cancelled)]);
+    screen.waits(60_000);
+    let rows = screen.picture();
+    let row = |of: &str| rows.lines().find(|line| line.contains(of)).unwrap_or_default();
+    assert!(row("explore: ").starts_with("✓ ") && row("explore: ").contains("9 s"), "{rows}");
+    assert!(row("review: ").starts_with("- ") && row("review: ").contains("9 s"), "{rows}");
+    assert!(rows.contains("The user stopped the agent `review`."), "{rows}");
+    assert!(row("general: ").starts_with("▸ ") && row("general: ").contains("1 min"), "{rows}");
+}
+
+#[test]
+fn a_step_of_an_agent_that_the_user_approved_is_shown_so_in_its_work() {
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.receives([started("Look.")]);
+    screen.receives(task("cmd_001", "general", "Install", false));
+    let asks = asks_to_install();
+    let Event::Asked(ask) = &asks else { panic!("{asks:?}") };
+    let Question::Step(question) = &ask.question else { panic!("{ask:?}") };
+    let (step, risk) = (question.step.clone(), question.risk.clone());
+    let id = ask.id;
+    screen.receives([asks]);
+    let not_run = Observation::not_run(step.clone(), "/", risk.clone(), Outcome::Ran);
+    let seen = Observation { exit_code: Some(0), ..not_run };
+    screen.receives([
+        Event::QuestionClosed { ask: id },
+        of("cmd_001", 10, Event::StepStarted { step, risk }),
+        of("cmd_001", 10, Event::StepFinished(Box::new(seen))),
+    ]);
+    assert!(screen.picture().contains("Running task"), "it goes on: {}", screen.picture());
+    screen.press(KeyCode::Up, KeyModifiers::NONE);
+    screen.types("\n");
+    let work = screen.picture();
+    assert_eq!(work.matches("approved").count(), 2, "{work}");
+    assert!(!work.contains("allowed by policy"), "{work}");
+}
+
+#[test]
+fn the_answer_to_a_side_question_goes_into_the_input_only_if_the_user_asks() {
+    let answer = || {
+        let title = avocet::i18n::side::TITLE.with("question", "why?");
+        let rows = vec![PageRow::line("Because."), PageRow::line("It is so.")];
+        Event::SideAnswer(Box::new(Page { title, rows }))
+    };
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.receives([answer()]);
+    assert!(screen.picture().contains("Because."), "{}", screen.picture());
+    screen.press(KeyCode::Esc, KeyModifiers::NONE);
+    assert!(!screen.picture().contains("Because."), "it is kept nowhere: {}", screen.picture());
+    screen.receives([answer()]);
+    screen.types("i");
+    let input = screen.picture();
+    assert!(input.contains("By the way: why?") && input.contains("It is so."), "{input}");
+    assert_eq!(screen.sent, [], "nothing is sent before the user does");
 }

@@ -6,6 +6,8 @@
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use avocet_core::i18n::{LocalizedText, agent as phrases};
 use avocet_core::protocol::budget::Budget;
@@ -26,14 +28,40 @@ const STALE: usize = 10;
 /// The same for a small model.
 const STALE_IF_SMALL: usize = 6;
 
+/// The steps of a turn and of the agents that it waits for, since it began or was last continued.
+#[derive(Clone, Debug, Default)]
+pub struct StepCounter(Arc<AtomicUsize>);
+
+impl StepCounter {
+    pub fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn add_one(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The user lets one of them go on: that counts for all.
+    pub fn reset(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+impl PartialEq for StepCounter {
+    fn eq(&self, other: &StepCounter) -> bool {
+        self.count() == other.count()
+    }
+}
+
 #[derive(Debug)]
 pub struct TurnLimits {
     /// As set by the user: 0 is none.
     max_steps: Option<usize>,
     /// Small models repeat a series of several steps.
     is_small_model: bool,
-    /// Number of steps since the turn began or was last continued.
+    /// Its own steps since it began or was last continued, and those of all that count to the turn.
     steps: usize,
+    step_counter: StepCounter,
     /// The last call with its result, as a hash, and how many times in a row it came.
     last: u64,
     repeats: usize,
@@ -45,11 +73,16 @@ pub struct TurnLimits {
 }
 
 impl TurnLimits {
-    pub fn new(max_steps: Option<usize>, is_small_model: bool) -> TurnLimits {
+    pub fn new(
+        max_steps: Option<usize>,
+        is_small_model: bool,
+        step_counter: StepCounter,
+    ) -> TurnLimits {
         TurnLimits {
             max_steps,
             is_small_model,
             steps: 0,
+            step_counter,
             last: 0,
             repeats: 0,
             last_line: String::new(),
@@ -65,11 +98,16 @@ impl TurnLimits {
     }
 
     /// The most steps until the turn pauses; `None`: no limit. A limit of cost ends a run as well.
-    fn most_steps(&self, sandbox: SandboxStatus, budget: &Budget) -> Option<usize> {
+    fn most_steps(
+        &self,
+        is_small_model: bool,
+        sandbox: SandboxStatus,
+        budget: &Budget,
+    ) -> Option<usize> {
         match self.max_steps {
             Some(steps) => Some(steps).filter(|steps| *steps > 0),
             None if budget.limits_cost_of_run() => None,
-            None if sandbox == SandboxStatus::Held && !self.is_small_model => Some(CONFINED_STEPS),
+            None if sandbox == SandboxStatus::Held && !is_small_model => Some(CONFINED_STEPS),
             None => Some(FEW_STEPS),
         }
     }
@@ -88,8 +126,15 @@ impl TurnLimits {
         if self.stale >= most_stale {
             return Some(phrases::NO_PROGRESS.into());
         }
-        let most = self.most_steps(sandbox, budget).filter(|most| self.steps >= *most);
-        most.filter(|_| step.is_some()).map(|_| phrases::LIMIT.with("n", self.steps))
+        step?;
+        let all = self.step_counter.count();
+        // A small model is watched for its own steps only, not for those of other models.
+        [(self.is_small_model, self.steps), (false, all)].into_iter().find_map(
+            |(is_small, steps)| {
+                let most = self.most_steps(is_small, sandbox, budget)?;
+                (steps >= most).then(|| phrases::LIMIT.with("n", steps))
+            },
+        )
     }
 
     /// Counts a step by its result; true if the same came just before. Reading what is still at
@@ -98,7 +143,7 @@ impl TurnLimits {
         if observation.is_pending {
             return false;
         }
-        self.steps += 1;
+        self.count_step();
         let Observation { step, stdout, stderr, exit_code, outcome, risk, .. } = observation;
         let time = step.requires.timeout_s;
         let work = serde_json::to_string(&(&step.work, &step.cwd, time)).unwrap_or_default();
@@ -115,13 +160,18 @@ impl TurnLimits {
 
     /// Counts a call that could not be read; true if the same came just before.
     pub fn record_fault(&mut self, call: &ToolCall) -> bool {
-        self.steps += 1;
+        self.count_step();
         // It cannot have brought anything.
         let stale = self.stale + 1;
         let hash = self.hasher.hash_one((&call.name, &call.arguments));
         let is_again = self.record(hash, || call.name.clone());
         self.stale = stale;
         is_again
+    }
+
+    fn count_step(&mut self) {
+        self.steps += 1;
+        self.step_counter.add_one();
     }
 
     fn record(&mut self, hash: u64, line: impl FnOnce() -> String) -> bool {
@@ -135,7 +185,8 @@ impl TurnLimits {
 
     /// The user chose to continue.
     pub fn reset(&mut self) {
-        *self = TurnLimits::new(self.max_steps, self.is_small_model);
+        self.step_counter.reset();
+        *self = TurnLimits::new(self.max_steps, self.is_small_model, self.step_counter.clone());
     }
 }
 

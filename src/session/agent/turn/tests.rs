@@ -75,6 +75,7 @@ impl Bench {
             text,
             images: Vec::new(),
             max_steps: max_steps.into(),
+            step_counter: Default::default(),
             check: None,
             budget,
             next_step: 1,
