@@ -33,7 +33,7 @@ fn a_goal_survives_a_kill_and_asks_before_it_goes_on() {
     screen.answer("This conversation has a goal", "a");
     screen.wait_for("goal: turn 2");
     server.wait_for_requests(2);
-    let request = String::from_utf8_lossy(&server.requests()[1].body).into_owned();
+    let request = server.requests().remove(1).body;
     assert!(request.contains("make it"), "{request}");
 }
 
