@@ -88,6 +88,6 @@ pub enum SessionMessage {
 pub struct ReadySession {
     pub id: String,
     pub inbox: Sender<SessionMessage>,
-    /// Completed once messages reach it.
+    /// Completed once the server sends messages of this session to it.
     pub known: oneshot::Sender<()>,
 }

@@ -21,7 +21,7 @@ use avocet_core::secret::secret_parts;
 use avocet_safety::Policy;
 use avocet_safety::redact::is_random;
 use avocet_session::Wanted;
-use avocet_session::settings::{LiveModels, LiveSettings, LiveTools, SettingsAccess};
+use avocet_session::settings::{ReloadedModels, ReloadedSettings, ReloadedTools, SettingsAccess};
 use avocet_session::trust::TrustPrompt;
 use avocet_tools::web::WebTool;
 
@@ -89,14 +89,14 @@ impl SettingsFiles {
     }
 
     /// What counts now, after these settings did.
-    fn live(&mut self, settings: &Settings, notices: Vec<Notice>) -> LiveSettings {
+    fn live(&mut self, settings: &Settings, notices: Vec<Notice>) -> ReloadedSettings {
         let models = self.live_models(settings);
         let tools = self.live_tools(settings);
         let now = &self.startup.loaded.settings;
         if settings.log != now.log {
             self.startup.shared.log.set(now.log.as_deref(), self.startup.paths.log());
         }
-        LiveSettings {
+        ReloadedSettings {
             policy: now.policy(),
             max_steps: now.limits.max_auto_steps,
             max_subagents: now.limits.subagents,
@@ -113,7 +113,7 @@ impl SettingsFiles {
         }
     }
 
-    fn live_models(&self, settings: &Settings) -> Option<LiveModels> {
+    fn live_models(&self, settings: &Settings) -> Option<ReloadedModels> {
         let now = &self.startup.loaded.settings;
         if is_reached_alike(settings, now) {
             return None;
@@ -129,7 +129,7 @@ impl SettingsFiles {
             None => Some(Wanted::Guide),
             Some(_) => Some(Wanted::Mode(now.models.mode)),
         };
-        Some(LiveModels {
+        Some(ReloadedModels {
             connect: ModelConnector::new(&self.startup).with_redactor(redactor).into_connect(),
             wanted,
             mode: (settings.models.mode != now.models.mode).then_some(now.models.mode),
@@ -139,7 +139,7 @@ impl SettingsFiles {
         })
     }
 
-    fn live_tools(&mut self, settings: &Settings) -> Option<LiveTools> {
+    fn live_tools(&mut self, settings: &Settings) -> Option<ReloadedTools> {
         let now = &self.startup.loaded.settings;
         let is_same = are_steps_run_alike(settings, now);
         let is_same_sandbox = are_steps_confined_alike(settings, now);
@@ -158,7 +158,7 @@ impl SettingsFiles {
         self.runner.exec = exec;
         let mut tools = step_runner::exec_tools(&self.runner.exec);
         tools.push(Arc::new(WebTool::for_searching(&now.policy().web)));
-        Some(LiveTools { tools, world: Arc::new(world) })
+        Some(ReloadedTools { tools, world: Arc::new(world) })
     }
 }
 
@@ -209,7 +209,7 @@ pub fn is_unreadable(diagnostic: &ConfigDiagnostic) -> bool {
 }
 
 impl SettingsAccess for SettingsFiles {
-    fn reload(&mut self) -> Option<LiveSettings> {
+    fn reload(&mut self) -> Option<ReloadedSettings> {
         let project = self.project();
         let stamps = load::stamps(&self.startup.paths, &project);
         if stamps == self.stamps {
@@ -236,7 +236,7 @@ impl SettingsAccess for SettingsFiles {
         Some(self.live(&before, notices))
     }
 
-    fn set_trusted(&mut self, is_trusted: bool) -> Option<LiveSettings> {
+    fn set_trusted(&mut self, is_trusted: bool) -> Option<ReloadedSettings> {
         self.startup.set_trusted(is_trusted);
         self.awaits_trust = false;
         self.stamps.clear();

@@ -21,7 +21,7 @@ enum MessageLine {
     },
     Message {
         #[serde(rename = "type", default)]
-        _kind: UserWord,
+        _kind: UserOnly,
         message: UserMessage,
     },
 }
@@ -30,7 +30,7 @@ enum MessageLine {
 /// too.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum UserWord {
+enum UserOnly {
     #[default]
     User,
 }
@@ -38,7 +38,7 @@ enum UserWord {
 #[derive(Deserialize)]
 struct UserMessage {
     #[serde(rename = "role", default)]
-    _role: UserWord,
+    _role: UserOnly,
     content: MessageContent,
 }
 

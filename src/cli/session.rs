@@ -102,7 +102,7 @@ pub fn run(
     out: &mut dyn Write,
 ) -> Result<(SessionAnswer, Option<LocalizedText>), LocalizedText> {
     let (mut disk, mut fault) = Database::open(query.store).map_err(store_message)?;
-    let mut output = PagedOutput { out, pages: None, last_written: 0 };
+    let mut output = ExportOutput { out, pages: None, last_written: 0 };
     let answer = match answer_query(command, &mut disk, query, &mut output) {
         Err(QueryError::Store(error)) if error.is_damage() => {
             (disk, fault) = disk.salvage(query.store).map_err(store_message)?;
@@ -136,7 +136,7 @@ impl From<StoreError> for QueryError {
 }
 
 /// Where a conversation is written, and how far that has come.
-struct PagedOutput<'o> {
+struct ExportOutput<'o> {
     out: &'o mut dyn Write,
     /// Set once writing has begun.
     pages: Option<Pages>,
@@ -148,7 +148,7 @@ fn answer_query(
     command: &SessionCommand,
     database: &mut Database,
     query: &SessionQuery<'_>,
-    output: &mut PagedOutput<'_>,
+    output: &mut ExportOutput<'_>,
 ) -> Result<SessionAnswer, QueryError> {
     match command {
         SessionCommand::List { here } => list(database, query, *here),
@@ -242,7 +242,7 @@ fn write_conversation(
     id: &str,
     format: ExportFormat,
     (query, clean): (&SessionQuery<'_>, Clean),
-    output: &mut PagedOutput<'_>,
+    output: &mut ExportOutput<'_>,
 ) -> Result<(), QueryError> {
     let known = database.find(id)?;
     let mut out = BufWriter::new(&mut *output.out);
@@ -314,7 +314,7 @@ fn export(
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut to = options.open(&path).map_err(unwritten)?;
-    let mut paged = PagedOutput { out: &mut to, pages: None, last_written: 0 };
+    let mut paged = ExportOutput { out: &mut to, pages: None, last_written: 0 };
     let written = write_conversation(database, id, format, (query, str::to_owned), &mut paged);
     let written = written.and_then(|()| to.sync_all().map_err(QueryError::Output));
     written.map_err(|wrong| {

@@ -10,13 +10,13 @@ use futures_util::stream::{BoxStream, StreamExt};
 
 use super::capabilities::DocumentSupport;
 use super::wire::features::omit;
-use super::{Capabilities, Chunk, Model, ModelError, Request, RequestLimits, ServerFacts};
+use super::{Capabilities, Chunk, Model, ModelError, ModelLimits, Request, ServerFacts};
 use avocet_core::deadline::with_timeout;
 use avocet_core::protocol::{Dialect, Effort, Image, Params, Prices, PromptSize, cost};
 
 pub struct DescribedModel {
     inner: Arc<dyn Model>,
-    capabilities: Arc<CapabilitiesCache>,
+    capabilities: Arc<CapabilitiesMemo>,
     choices: ModelChoices,
     remember: RememberFacts,
     /// Its server refused tools.
@@ -72,12 +72,12 @@ pub type RememberFacts = Arc<dyn Fn(&str, &ServerFacts) + Send + Sync>;
 
 /// The last answer: a request asks several times, and the whole table is read for a model that is
 /// not in it.
-struct CapabilitiesCache {
+struct CapabilitiesMemo {
     of: CapabilitiesOf,
     last: Mutex<Option<(String, Option<ServerFacts>, Capabilities)>>,
 }
 
-impl CapabilitiesCache {
+impl CapabilitiesMemo {
     fn of(&self, model: &dyn Model) -> Capabilities {
         let name = model.name();
         let facts = model.facts();
@@ -101,7 +101,7 @@ impl DescribedModel {
         capabilities: CapabilitiesOf,
         choices: ModelChoices,
     ) -> DescribedModel {
-        let capabilities = CapabilitiesCache { of: capabilities, last: Mutex::default() };
+        let capabilities = CapabilitiesMemo { of: capabilities, last: Mutex::default() };
         DescribedModel {
             inner,
             capabilities: Arc::new(capabilities),
@@ -139,7 +139,7 @@ impl DescribedModel {
                 message.replace_images_that(UNREAD, Image::is_document);
             }
         }
-        let limits = RequestLimits {
+        let limits = ModelLimits {
             window: known.known.then_some(known.window),
             loaded: known.loaded,
             output: known.known.then_some(known.output),

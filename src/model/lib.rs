@@ -170,7 +170,7 @@ pub struct Request {
     pub cache_key: Option<String>,
     /// The caller can take back what it showed, at [`Chunk::Restart`].
     pub restarts: bool,
-    pub limits: RequestLimits,
+    pub limits: ModelLimits,
 }
 
 impl Request {
@@ -185,7 +185,7 @@ impl Request {
 
 /// What is known of a model: its limits, in tokens, and whether it reasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RequestLimits {
+pub struct ModelLimits {
     /// The largest context it can have, the answer included.
     pub window: Option<u64>,
     /// The context it is loaded with, where another one means to load it again.

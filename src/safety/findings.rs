@@ -115,7 +115,7 @@ impl Findings {
         self.push(Finding { reason, effects: effects.to_vec() });
     }
 
-    /// The highest tier found, or `otherwise` when nothing was found.
+    /// The highest tier found, or `tier` if nothing was found.
     pub fn tier_or(&self, tier: Tier) -> Tier {
         self.list.iter().map(|finding| finding.reason.tier).max().unwrap_or(tier)
     }

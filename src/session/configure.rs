@@ -2,7 +2,7 @@
 
 use super::Security;
 use super::session_effects::Effects;
-use super::settings::{LiveSettings, LiveTools};
+use super::settings::{ReloadedSettings, ReloadedTools};
 use super::state::Session;
 use super::turn_update::UnreadSettings;
 use avocet_core::i18n::session as phrases;
@@ -11,7 +11,7 @@ use avocet_tools::Toolbox;
 
 /// Steps that already run stay as they are. The sandbox is tried out before any other begins.
 async fn replace_tools(
-    tools: LiveTools,
+    tools: ReloadedTools,
     toolbox: &mut Toolbox,
     security: &mut Security,
     info: &mut SessionInfo,
@@ -31,7 +31,10 @@ async fn replace_tools(
 }
 
 impl Session {
-    pub(super) async fn apply_settings(&mut self, changes: impl IntoIterator<Item = LiveSettings>) {
+    pub(super) async fn apply_settings(
+        &mut self,
+        changes: impl IntoIterator<Item = ReloadedSettings>,
+    ) {
         for live in changes {
             self.security.replace_base(live.policy, &mut self.info);
             self.info.max_steps = live.max_steps;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::session_effects::{Effects, SessionEffect};
-use super::settings::LiveModels;
+use super::settings::ReloadedModels;
 use super::summarizer::Summarizer;
 use super::turn_context::bounds_of_model;
 use super::turn_messages::TurnMessage;
@@ -110,7 +110,7 @@ impl ModelSelection {
 
     /// Goes on with the model of the settings if they name another one; otherwise with the one that
     /// answers now, reached again.
-    pub fn apply_settings(&mut self, models: LiveModels, info: &mut SessionInfo) -> Effects {
+    pub fn apply_settings(&mut self, models: ReloadedModels, info: &mut SessionInfo) -> Effects {
         self.connect = models.connect;
         info.profile = models.profile;
         info.exposed = models.exposed;

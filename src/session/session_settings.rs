@@ -1,7 +1,7 @@
 //! The settings in their files, for `/config`, the editor of settings, and a session that takes over
 //! what changed in them.
 
-use super::settings::{LiveSettings, SettingsAccess};
+use super::settings::{ReloadedSettings, SettingsAccess};
 use super::trust::TrustPrompt;
 use avocet_core::i18n::{Lang, LocalizedText, session as phrases};
 use avocet_core::protocol::{Event, Notice, Page, PageRow};
@@ -17,12 +17,12 @@ impl SessionSettings {
     }
 
     /// What changed in the files. Costs one look at each of them.
-    pub fn reload(&mut self) -> Option<LiveSettings> {
+    pub fn reload(&mut self) -> Option<ReloadedSettings> {
         self.access.as_mut()?.reload()
     }
 
     /// The folder's own settings count, or do not any more.
-    pub fn set_trusted(&mut self, is_trusted: bool) -> Option<LiveSettings> {
+    pub fn set_trusted(&mut self, is_trusted: bool) -> Option<ReloadedSettings> {
         self.access.as_mut()?.set_trusted(is_trusted)
     }
 
@@ -36,7 +36,7 @@ impl SessionSettings {
         key: Option<String>,
         value: Option<&str>,
         lang: Lang,
-    ) -> (Vec<LiveSettings>, Event) {
+    ) -> (Vec<ReloadedSettings>, Event) {
         let Some(access) = &mut self.access else {
             return (Vec::new(), Event::Notice(Notice::error(phrases::CONFIG_UNAVAILABLE)));
         };
@@ -56,7 +56,11 @@ impl SessionSettings {
     }
 
     /// The editor of settings.
-    pub fn edit(&mut self, key: Option<String>, value: Option<&str>) -> (Vec<LiveSettings>, Event) {
+    pub fn edit(
+        &mut self,
+        key: Option<String>,
+        value: Option<&str>,
+    ) -> (Vec<ReloadedSettings>, Event) {
         let mut changes = Vec::from_iter(self.reload());
         let mut said = None;
         let mut rows = Vec::new();
@@ -73,7 +77,7 @@ fn set(
     access: &mut dyn SettingsAccess,
     key: &str,
     value: Option<&str>,
-    changes: &mut Vec<LiveSettings>,
+    changes: &mut Vec<ReloadedSettings>,
 ) -> Notice {
     match access.set(key, value) {
         Ok(say) => {
@@ -122,9 +126,9 @@ mod tests {
     struct ChangingFiles(VecDeque<Lang>);
 
     impl SettingsAccess for ChangingFiles {
-        fn reload(&mut self) -> Option<LiveSettings> {
+        fn reload(&mut self) -> Option<ReloadedSettings> {
             let page = || Page { title: phrases::CONFIG.into(), rows: vec![] };
-            self.0.pop_front().map(|lang| LiveSettings {
+            self.0.pop_front().map(|lang| ReloadedSettings {
                 policy: Policy::default(),
                 max_steps: None,
                 max_subagents: 0,
@@ -141,7 +145,7 @@ mod tests {
             })
         }
 
-        fn set_trusted(&mut self, _: bool) -> Option<LiveSettings> {
+        fn set_trusted(&mut self, _: bool) -> Option<ReloadedSettings> {
             self.reload()
         }
 

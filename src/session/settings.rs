@@ -14,10 +14,10 @@ use avocet_tools::Tool;
 /// Reads and writes the settings; provided by `app`.
 pub trait SettingsAccess: Send {
     /// What counts in a running session, if a file changed since the last call.
-    fn reload(&mut self) -> Option<LiveSettings>;
+    fn reload(&mut self) -> Option<ReloadedSettings>;
 
     /// The user decided whether the folder is trusted, and with it its own settings.
-    fn set_trusted(&mut self, is_trusted: bool) -> Option<LiveSettings>;
+    fn set_trusted(&mut self, is_trusted: bool) -> Option<ReloadedSettings>;
 
     /// The question of trust about the files as they are now; `None`: as it was at the start.
     fn trust_prompt(&mut self) -> Option<TrustPrompt>;
@@ -42,7 +42,7 @@ pub trait SettingsAccess: Send {
 }
 
 /// The settings that a running session takes over.
-pub struct LiveSettings {
+pub struct ReloadedSettings {
     /// Without the rules that were remembered or given in the session.
     pub policy: Policy,
     pub max_steps: Option<usize>,
@@ -54,9 +54,9 @@ pub struct LiveSettings {
     /// The language, if it changed.
     pub lang: Option<Lang>,
     /// How models are reached, if that changed.
-    pub models: Option<LiveModels>,
+    pub models: Option<ReloadedModels>,
     /// What runs steps, if that changed.
-    pub tools: Option<LiveTools>,
+    pub tools: Option<ReloadedTools>,
     pub find_scripts: FindScripts,
     pub doctor: Doctor,
     pub platforms: DescribePlatforms,
@@ -65,7 +65,7 @@ pub struct LiveSettings {
 }
 
 /// How models are reached from now on.
-pub struct LiveModels {
+pub struct ReloadedModels {
     pub connect: Connect,
     /// The model of the settings, if they name another one than before.
     pub wanted: Option<Wanted>,
@@ -78,7 +78,7 @@ pub struct LiveModels {
 }
 
 /// What runs steps from now on, and where it finds programs.
-pub struct LiveTools {
+pub struct ReloadedTools {
     pub tools: Vec<Arc<dyn Tool>>,
     pub world: Arc<dyn Machine>,
 }

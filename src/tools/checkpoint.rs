@@ -73,7 +73,7 @@ pub struct Checkpoints {
     reported: AtomicBool,
 }
 
-/// Files that were copied as they are, so that they are not copied again.
+/// Files that are backed up in their current state, so that they are not copied again.
 #[derive(Debug, Default)]
 struct Copies {
     known: HashMap<OsString, (WorkspaceFile, String)>,

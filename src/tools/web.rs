@@ -28,7 +28,7 @@ mod page;
 mod search;
 
 use page::WebPage;
-use search::SearchRequest;
+use search::SearchHttpRequest;
 
 /// The largest page in its unpacked form, in bytes.
 const MAX_BYTES: usize = 5 << 20;
@@ -155,7 +155,7 @@ impl WebTool {
     }
 
     async fn results(&self, task: &WebSearchTask) -> Result<WebPage, LocalizedText> {
-        let SearchRequest { url, headers, body } = search::request(task);
+        let SearchHttpRequest { url, headers, body } = search::request(task);
         let addresses = self.addresses(&url, &task.page).await?;
         let response = net::send_once(&url, &addresses, &headers, body.as_ref(), MAX_BYTES).await;
         search::read(task, &response.map_err(|error| http_error(error, &url))?)

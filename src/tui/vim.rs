@@ -34,7 +34,7 @@ pub enum VimEdit {
     MoveTo(GridPosition),
     Delete(GridPosition, GridPosition),
     Insert(String),
-    /// One character left, in its line.
+    /// The cursor goes one character left, never past the start of the line.
     Left,
     /// The last change, as a whole.
     Undo,

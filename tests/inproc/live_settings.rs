@@ -15,7 +15,7 @@ use avocet::protocol::{
 use avocet::safety::{ClearedStep, Policy};
 use avocet::session::Wanted;
 use avocet::session::script_places::ScriptPlaces;
-use avocet::session::settings::{LiveModels, LiveSettings, LiveTools, SettingsAccess};
+use avocet::session::settings::{ReloadedModels, ReloadedSettings, ReloadedTools, SettingsAccess};
 use avocet::session::trust::TrustPrompt;
 use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool, ToolSpec, Toolbox};
@@ -26,20 +26,20 @@ use crate::support::talk::{self, DONE, SessionClient};
 
 /// Settings that a test changes; each change is taken over once.
 #[derive(Clone, Default)]
-struct Changes(Arc<Mutex<VecDeque<LiveSettings>>>);
+struct Changes(Arc<Mutex<VecDeque<ReloadedSettings>>>);
 
 impl Changes {
-    fn add(&self, change: LiveSettings) {
+    fn add(&self, change: ReloadedSettings) {
         self.0.lock().unwrap().push_back(change);
     }
 }
 
 impl SettingsAccess for Changes {
-    fn reload(&mut self) -> Option<LiveSettings> {
+    fn reload(&mut self) -> Option<ReloadedSettings> {
         self.0.lock().unwrap().pop_front()
     }
 
-    fn set_trusted(&mut self, _: bool) -> Option<LiveSettings> {
+    fn set_trusted(&mut self, _: bool) -> Option<ReloadedSettings> {
         None
     }
 
@@ -68,9 +68,9 @@ impl SettingsAccess for Changes {
     }
 }
 
-fn unchanged() -> LiveSettings {
+fn unchanged() -> ReloadedSettings {
     let page = || Page { title: LocalizedText::from(phrases::DOCTOR), rows: vec![] };
-    LiveSettings {
+    ReloadedSettings {
         policy: Policy::default(),
         max_steps: Some(25),
         max_subagents: 4,
@@ -169,8 +169,8 @@ async fn a_sandbox_that_changes_during_a_question_counts_for_the_next_request_an
     talk.submit("go").await;
     let world = System::new(folder.path(), folder.path(), &[]);
     let tools =
-        LiveTools { tools: vec![runner("second", SandboxStatus::Off)], world: Arc::new(world) };
-    let change = LiveSettings { tools: Some(tools), ..unchanged() };
+        ReloadedTools { tools: vec![runner("second", SandboxStatus::Off)], world: Arc::new(world) };
+    let change = ReloadedSettings { tools: Some(tools), ..unchanged() };
     let mut notices = Vec::new();
     let add = || changes.add(change);
     assert_eq!(approve_noting(&mut talk, add, &mut notices).await, "first");
@@ -188,7 +188,7 @@ async fn another_model_answers_the_next_request_of_a_running_turn() {
     let (mut talk, changes) = session(folder.path(), &[&touch("one"), DONE]);
     talk.submit("go").await;
     let other = talk::chat("The other one answers.");
-    let models = LiveModels {
+    let models = ReloadedModels {
         connect: Arc::new(move |_, _| {
             let model = Scripted::parse("other", &other).unwrap();
             Ok(talk::connected(Arc::new(model)))
@@ -199,7 +199,7 @@ async fn another_model_answers_the_next_request_of_a_running_turn() {
         profile: "other".into(),
         exposed: String::new(),
     };
-    let change = LiveSettings { models: Some(models), ..unchanged() };
+    let change = ReloadedSettings { models: Some(models), ..unchanged() };
     assert_eq!(approve(&mut talk, || changes.add(change)).await, "first");
     let reply = |event| match event {
         Event::Replied(message) => Some(format!("{message:?}")),
@@ -216,7 +216,7 @@ async fn a_limit_of_steps_counts_in_the_running_turn() {
     let steps: Vec<String> = ["one", "two", "three"].into_iter().map(touch).collect();
     let (mut talk, changes) = session(folder.path(), &[&steps[0], &steps[1], &steps[2], DONE]);
     talk.submit("go").await;
-    let change = LiveSettings { max_steps: Some(1), ..unchanged() };
+    let change = ReloadedSettings { max_steps: Some(1), ..unchanged() };
     approve(&mut talk, || changes.add(change)).await;
     let (ask, question) = talk.next_question().await;
     let Question::Pause { why } = question else { panic!("{question:?}") };
@@ -232,7 +232,7 @@ async fn a_limit_of_tokens_counts_before_the_next_request_of_a_running_turn() {
     talk.submit("go").await;
     let turn = SpendLimit { cost: None, tokens: Some(1) };
     let spend_limits = SpendLimits { turn, ..SpendLimits::default() };
-    let change = LiveSettings { spend_limits, ..unchanged() };
+    let change = ReloadedSettings { spend_limits, ..unchanged() };
     approve(&mut talk, || changes.add(change)).await;
     let (ask, question) = talk.next_question().await;
     let Question::Pause { why } = question else { panic!("{question:?}") };

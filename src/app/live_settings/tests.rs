@@ -36,7 +36,7 @@ struct WatchedSettings {
 }
 
 impl WatchedSettings {
-    fn watch(&self, live: Option<LiveSettings>) -> Option<LiveSettings> {
+    fn watch(&self, live: Option<ReloadedSettings>) -> Option<ReloadedSettings> {
         let mut live = live?;
         let mut parts = self.parts.lock().unwrap();
         parts.policy = format!("{:?}", live.policy);
@@ -66,12 +66,12 @@ fn describe(connected: &Connected) -> String {
 }
 
 impl SettingsAccess for WatchedSettings {
-    fn reload(&mut self) -> Option<LiveSettings> {
+    fn reload(&mut self) -> Option<ReloadedSettings> {
         let live = self.inner.reload();
         self.watch(live)
     }
 
-    fn set_trusted(&mut self, is_trusted: bool) -> Option<LiveSettings> {
+    fn set_trusted(&mut self, is_trusted: bool) -> Option<ReloadedSettings> {
         let live = self.inner.set_trusted(is_trusted);
         self.watch(live)
     }

@@ -115,7 +115,7 @@ words! { "safety":
     GIT_MAKES_BRANCH: "Creates a branch `{name}`.", "会新建分支 `{name}`。";
     GIT_MAKES_TAG: "Creates a tag `{name}`.", "会新建标签 `{name}`。";
 
-    // Refused by name.
+    // Programs that are refused by name.
     ELEVATES_ASKED: "`{program}` asks for the rights of another user.", "`{program}` 会请求其他用户的权限。";
     ELEVATES: "`{program}` asks for the rights of another user. Set `allow_sudo = true` in your own settings to be asked instead.", "`{program}` 会请求其他用户的权限。若想改为询问，请在个人设置中写 `allow_sudo = true`。";
     DISK: "`{program}` works directly on disks or file systems; data can be lost for good.", "`{program}` 直接操作磁盘或文件系统，数据可能永久丢失。";

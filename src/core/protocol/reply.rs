@@ -205,7 +205,7 @@ pub fn first_object(text: &str) -> Option<Map<String, Value>> {
     let text = after_reasoning(text.get(..MAX_LENGTH).unwrap_or(text));
     let whole = strict::object(text).ok();
     whole
-        .or_else(|| fenced_blocks(text).find_map(|(_, block, _)| strict::object(block).ok()))
+        .or_else(|| fenced_objects(text).find_map(|(_, block, _)| strict::object(block).ok()))
         .or_else(|| brace_blocks(text).find_map(|(block, _)| strict::object(block).ok()))
 }
 
@@ -241,7 +241,7 @@ fn find(text: &str) -> Search {
         Err(flaw) if flaw.is_final() => return Search::Invalid(flaw.localized()),
         Err(_) => {}
     }
-    for (before, block, after) in fenced_blocks(text) {
+    for (before, block, after) in fenced_objects(text) {
         match strict::object(block) {
             Ok(object) if !is_reply_here(&object, before, after) => {}
             Ok(_) if contains_reply(before) => return Search::Invalid(phrases::TWO_OBJECTS.into()),
@@ -336,7 +336,7 @@ fn contains_reply(text: &str) -> bool {
 
 /// Fenced blocks that begin with `{`, each with the text before and after it. A fence closes at the
 /// start of a line, where a JSON string cannot continue.
-fn fenced_blocks(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+fn fenced_objects(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     let mut from = 0;
     std::iter::from_fn(move || {
         loop {

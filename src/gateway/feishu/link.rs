@@ -87,7 +87,7 @@ impl LinkConfig {
 /// How a connection ended.
 #[derive(Debug, PartialEq, Eq)]
 enum FeishuEnd {
-    /// As it was ordered.
+    /// We closed it.
     Closed,
     Lost,
 }

@@ -117,7 +117,7 @@ pub fn judge_line(
         let mut found = Findings::default();
         judge.judge_simple_command(simple, before, &mut found);
         findings.merge(&found);
-        // Letters that are written as numbers show no name.
+        // A path whose letters are written as numbers (`$'\x2f'`) cannot be read in the question, so the answer opens nothing.
         let targets = simple.redirects.iter().map(|redirect| &redirect.target);
         if simple.words.iter().chain(targets).any(|word| word.has(Trait::Coded)) {
             found.launch.named.clear();

@@ -19,7 +19,7 @@ const MAX_ADDRESS: usize = 2_000;
 const EXCERPTS: [&str; 6] = ["summary", "content", "description", "highlights", "snippet", "text"];
 
 /// What is sent.
-pub struct SearchRequest {
+pub struct SearchHttpRequest {
     pub url: Url,
     pub headers: Vec<(&'static str, String)>,
     pub body: Option<Value>,
@@ -39,7 +39,7 @@ pub fn read(task: &WebSearchTask, response: &HttpResponse) -> Result<WebPage, Lo
     Ok(WebPage::of_text(listed(task, &found)))
 }
 
-pub fn request(task: &WebSearchTask) -> SearchRequest {
+pub fn request(task: &WebSearchTask) -> SearchHttpRequest {
     let mut url = task.page.url.clone();
     let query = task.query.as_str();
     let key = task.settings.key.as_ref().map(|key| key.expose());
@@ -71,7 +71,7 @@ pub fn request(task: &WebSearchTask) -> SearchRequest {
         }
     };
     let accept = ("accept", "application/json".to_owned());
-    SearchRequest { url, headers: key.into_iter().chain([accept]).collect(), body }
+    SearchHttpRequest { url, headers: key.into_iter().chain([accept]).collect(), body }
 }
 
 fn check_status(task: &WebSearchTask, response: &HttpResponse) -> Result<(), LocalizedText> {

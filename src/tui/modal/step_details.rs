@@ -403,7 +403,7 @@ pub fn stated_badge(risk: &Risk, room: usize, cx: &DrawContext<'_>) -> String {
     }
 }
 
-/// The gravest of its effects, for the head of a question.
+/// How high the risk is and its gravest effect, for the head of a question.
 pub fn badge(risk: &Risk, cx: &DrawContext<'_>) -> String {
     let gravest = GRAVEST.iter().find(|effect| risk.effects.contains(effect));
     let badge = match (risk.is_high_risk(), gravest) {

@@ -222,7 +222,7 @@ pub(super) fn finding_rows(lines: &[String], cx: &LayoutContext<'_>) -> Vec<Styl
     for line in found.head.lines() {
         let mut row = one_row(line, cx);
         if !line.text.starts_with(' ') {
-            set_plain(&mut row, cx);
+            brighten_dim(&mut row, cx);
         }
         rows.push(row);
     }
@@ -230,7 +230,7 @@ pub(super) fn finding_rows(lines: &[String], cx: &LayoutContext<'_>) -> Vec<Styl
 }
 
 /// Output that matters has the colour of text where its program gave it none.
-fn set_plain(row: &mut StyledRow, cx: &LayoutContext<'_>) {
+fn brighten_dim(row: &mut StyledRow, cx: &LayoutContext<'_>) {
     let plain = |span: &&mut Span<'_>| span.style == cx.theme.dim;
     row.line.spans.iter_mut().skip(1).filter(plain).for_each(|span| {
         span.style = cx.theme.text;
@@ -263,7 +263,7 @@ pub(super) fn telling_rows(
     let shown = lines.get(shown).unwrap_or_default();
     let mut rows: Vec<StyledRow> = shown.iter().map(|line| one_row(*line, cx)).collect();
     if let Some(first) = rows.first_mut().filter(|_| is_named) {
-        set_plain(first, cx);
+        brighten_dim(first, cx);
     }
     let left_out: usize = excerpts.iter().map(|output| output.left_out).sum();
     add_more(&mut rows, left_out + lines.len() - shown.len(), cx);

@@ -17,19 +17,19 @@ enum Unit {
 
 /// What becomes of the step when the time is over.
 #[derive(Clone, Copy, PartialEq)]
-enum OnTimeout {
+enum TimeoutAction {
     Kill,
     Background,
 }
 
 /// The names in lower case without signs.
 #[rustfmt::skip]
-const NAMES: &[(&[&str], Unit, OnTimeout)] = &[
-    (&["timeouts", "timeoutsec", "timeoutsecs", "timeoutseconds", "timeoutinseconds"], Unit::Seconds, OnTimeout::Kill),
-    (&["timeoutms", "timeoutmillis", "timeoutmilliseconds"], Unit::Milliseconds, OnTimeout::Kill),
-    (&["timeout", "timelimit", "hardtimeout"], Unit::Either, OnTimeout::Kill),
-    (&["yieldtimems", "blockuntilms"], Unit::Milliseconds, OnTimeout::Background),
-    (&["initialwait"], Unit::Seconds, OnTimeout::Background),
+const NAMES: &[(&[&str], Unit, TimeoutAction)] = &[
+    (&["timeouts", "timeoutsec", "timeoutsecs", "timeoutseconds", "timeoutinseconds"], Unit::Seconds, TimeoutAction::Kill),
+    (&["timeoutms", "timeoutmillis", "timeoutmilliseconds"], Unit::Milliseconds, TimeoutAction::Kill),
+    (&["timeout", "timelimit", "hardtimeout"], Unit::Either, TimeoutAction::Kill),
+    (&["yieldtimems", "blockuntilms"], Unit::Milliseconds, TimeoutAction::Background),
+    (&["initialwait"], Unit::Seconds, TimeoutAction::Background),
 ];
 
 pub(super) fn read_times(reader: &ObjectReader<'_>) -> Result<Requires, LocalizedText> {
@@ -54,8 +54,8 @@ pub(super) fn read_times(reader: &ObjectReader<'_>) -> Result<Requires, Localize
         };
         let wait = Some(in_seconds(number, *unit)).filter(|wait| *wait > 0);
         match on_timeout {
-            OnTimeout::Kill => requires.timeout_s = requires.timeout_s.or(wait),
-            OnTimeout::Background => requires.foreground_s = requires.foreground_s.or(wait),
+            TimeoutAction::Kill => requires.timeout_s = requires.timeout_s.or(wait),
+            TimeoutAction::Background => requires.foreground_s = requires.foreground_s.or(wait),
         }
     }
     Ok(requires)

@@ -171,7 +171,7 @@ fn a_body_that_was_not_streamed_and_an_error_in_the_middle_are_read() {
 #[test]
 fn an_answer_may_be_as_long_as_the_model_can_write_and_the_window_has_room_for() {
     let limit = |output: Option<u64>, window: Option<u64>| {
-        let limits = crate::RequestLimits { output, window, ..crate::RequestLimits::default() };
+        let limits = crate::ModelLimits { output, window, ..crate::ModelLimits::default() };
         let messages = vec![Message::user("x".repeat(3_000))];
         write("m", &Request { messages, limits, ..Request::default() })["max_tokens"].clone()
     };

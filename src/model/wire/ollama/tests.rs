@@ -2,7 +2,7 @@
 
 use super::super::tests::{call, conversation, gather, read, written};
 use super::*;
-use crate::{Chunk, ModelError, RequestLimits};
+use crate::{Chunk, ModelError, ModelLimits};
 use avocet_core::protocol::{Opaque, Params, Provider, ToolCall};
 
 fn write(model: &str, request: &Request) -> Value {
@@ -53,7 +53,7 @@ fn the_context_is_large_enough_for_the_request_and_grows_in_steps() {
 fn the_context_is_no_larger_than_the_model_and_stays_as_it_is_loaded_if_that_does() {
     let of = |bytes: usize, window, loaded| {
         let messages = vec![Message::user("x".repeat(bytes))];
-        let limits = RequestLimits { window, loaded, ..RequestLimits::default() };
+        let limits = ModelLimits { window, loaded, ..ModelLimits::default() };
         write("m", &Request { messages, limits, ..Request::default() })["options"]["num_ctx"]
             .as_u64()
             .unwrap()

@@ -2,7 +2,7 @@
 
 use super::super::tests::{call, conversation, gather, read, written};
 use super::*;
-use crate::{Chunk, ModelError, Request, RequestLimits};
+use crate::{Chunk, ModelError, ModelLimits, Request};
 use avocet_core::protocol::{Opaque, Params, Provider, ToolCall};
 
 fn item() -> Value {
@@ -152,7 +152,7 @@ fn an_answer_ends_complete_cut_filtered_or_failed() {
 #[test]
 fn what_reasoning_models_give_back_is_asked_of_them_alone() {
     for (reasons, is_asked) in [(Some(true), true), (None, true), (Some(false), false)] {
-        let limits = RequestLimits { reasons, ..RequestLimits::default() };
+        let limits = ModelLimits { reasons, ..ModelLimits::default() };
         let request = Request { limits, ..Request::default() };
         let sent = write("m", &request);
         assert_eq!(sent.get("include").is_some(), is_asked, "{reasons:?}");
