@@ -21,7 +21,7 @@ use avocet_config::extensions::ExtensionLibrary;
 use avocet_config::gateway::{ChatToken, GatewaySettings, PlatformSettings};
 use avocet_config::load::{SettingsStamp, load, stamps};
 use avocet_config::{Sources, atomic_file};
-use avocet_core::i18n::{Lang, Localize as _, LocalizedText, chat as w};
+use avocet_core::i18n::{Lang, Localize as _, LocalizedText, chat as w, common};
 use avocet_core::protocol::{ChatPlatform, Extensions, Notice};
 use avocet_core::signals;
 use avocet_gateway::access::{AccessRole, Admission};
@@ -168,7 +168,7 @@ async fn say_connected(
         let say = w::CONNECTED.with("name", platform.title()).with("bot", bot);
         startup.fail(&Notice::info(say), Exit::Done);
         for text in texts {
-            let say = w::CONNECTED_BUT.with("name", platform.title()).with("text", text);
+            let say = common::LABELLED.with("name", platform.title()).with("text", text);
             startup.fail(&Notice::info(say), Exit::Done);
         }
         if report.wait_for(|health| !health.connected).await.is_err() {

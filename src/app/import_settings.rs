@@ -187,8 +187,8 @@ fn files(startup: &Startup, client: ImportClient) -> Vec<SettingsFile> {
             let own = moved("CLAUDE_CONFIG_DIR");
             let state = own.as_ref().unwrap_or(home).join(".claude.json");
             let folder = own.unwrap_or_else(|| home.join(".claude"));
-            let state = SettingsFile { path: state, is_state: true };
-            vec![state, file(folder.join("settings.json"))]
+            let state_file = SettingsFile { path: state, is_state: true };
+            vec![state_file, file(folder.join("settings.json"))]
         }
         ImportClient::Codex => {
             let folder = moved("CODEX_HOME").unwrap_or_else(|| home.join(".codex"));

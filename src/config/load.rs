@@ -219,12 +219,12 @@ fn load_project(file: &Path, report: TomlReport, layers: &mut Layers) -> Vec<Con
             continue;
         } else if path.starts_with("safety.") {
             match tighten(&path, value, layers) {
-                TightenOutcome::Yes(value) => {
+                Tightened::Yes(value) => {
                     layers.set(&path, value, SettingsLayer::Project(file.to_owned()));
                     continue;
                 }
-                TightenOutcome::Same => continue,
-                TightenOutcome::No => ConfigError::Loosens,
+                Tightened::Same => continue,
+                Tightened::No => ConfigError::Loosens,
             }
         } else {
             ConfigError::NotForProjects
@@ -235,17 +235,17 @@ fn load_project(file: &Path, report: TomlReport, layers: &mut Layers) -> Vec<Con
     problems
 }
 
-enum TightenOutcome {
+enum Tightened {
     Yes(TomlValue),
     Same,
     No,
 }
 
 /// Applies a project's value to the current one.
-fn tighten(path: &str, value: TomlValue, layers: &Layers) -> TightenOutcome {
+fn tighten(path: &str, value: TomlValue, layers: &Layers) -> Tightened {
     let now = layers.get(path);
     if now.as_ref() == Some(&value) {
-        return TightenOutcome::Same;
+        return Tightened::Same;
     }
     match (path, value, now) {
         ("safety.max_auto_steps_per_turn", TomlValue::Count(new), now) => {
@@ -254,45 +254,37 @@ fn tighten(path: &str, value: TomlValue, layers: &Layers) -> TightenOutcome {
                 // The least that counts without a setting.
                 _ => new <= 25,
             };
-            if new > 0 && is_less {
-                TightenOutcome::Yes(TomlValue::Count(new))
-            } else {
-                TightenOutcome::No
-            }
+            if new > 0 && is_less { Tightened::Yes(TomlValue::Count(new)) } else { Tightened::No }
         }
         ("safety.allowed_programs", TomlValue::List(new), Some(TomlValue::List(mut now))) => {
             // Only removing programs is certainly stricter.
             if !new.iter().all(|name| name.starts_with('-')) {
-                return TightenOutcome::No;
+                return Tightened::No;
             }
             now.extend(new);
-            TightenOutcome::Yes(TomlValue::List(now))
+            Tightened::Yes(TomlValue::List(now))
         }
         ("safety.deny", TomlValue::List(new), Some(TomlValue::List(mut now))) => {
             now.extend(new);
-            TightenOutcome::Yes(TomlValue::List(now))
+            Tightened::Yes(TomlValue::List(now))
         }
         // Which steps ask is the user's own choice.
-        ("safety.mode", ..) => TightenOutcome::No,
+        ("safety.mode", ..) => Tightened::No,
         ("safety.sandbox", TomlValue::Text(new), Some(TomlValue::Text(now))) => {
             let held = |word: &str| SandboxMode::parse(word).map(SandboxMode::strictness);
             if held(&new) > held(&now) {
-                TightenOutcome::Yes(TomlValue::Text(new))
+                Tightened::Yes(TomlValue::Text(new))
             } else {
-                TightenOutcome::No
+                Tightened::No
             }
         }
         // One of two words or flags: the stricter one is the strictest value in the table.
         (path, value @ (TomlValue::Text(_) | TomlValue::Flag(_)), _) => {
             let strictest =
                 toml_schema::find(KEYS, path).and_then(|key| key.kind.parse(key.strictest?).ok());
-            if strictest.as_ref() == Some(&value) {
-                TightenOutcome::Yes(value)
-            } else {
-                TightenOutcome::No
-            }
+            if strictest.as_ref() == Some(&value) { Tightened::Yes(value) } else { Tightened::No }
         }
-        _ => TightenOutcome::No,
+        _ => Tightened::No,
     }
 }
 

@@ -231,7 +231,7 @@ impl Chat {
                 }
                 file = finished(&mut self.fetch_queue.download) => Box::pin(self.on_downloaded(file)).await,
                 // What a restart interrupted comes before what came after it.
-                delivery = deliveries.recv(), if !self.conversation.is_recovering() => match delivery {
+                delivery = deliveries.recv(), if self.conversation.recovery.is_over() => match delivery {
                     Some(delivery) => Box::pin(self.on_delivery(delivery)).await,
                     None => break,
                 },

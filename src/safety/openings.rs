@@ -67,14 +67,10 @@ impl Needs {
             Some(rule) if is_named(RECORDS, &rule.full) => GuardedFiles::Followed,
             Some(rule) if is_named(VERSIONS, &rule.full) => GuardedFiles::Repositories,
             _ if context.policy_cx.policy.runs_builds_unasked() => {
-                GuardedFiles::FollowedAndBuilds {
-                    command: build_command_name(direct.as_ref(), action),
-                }
+                GuardedFiles::FollowedAndBuilds { command: build_command(direct.as_ref(), action) }
             }
             _ if context.policy_cx.place.contains(&context.policy_cx.place.home) => {
-                GuardedFiles::FollowedAndHome {
-                    command: build_command_name(direct.as_ref(), action),
-                }
+                GuardedFiles::FollowedAndHome { command: build_command(direct.as_ref(), action) }
             }
             _ => GuardedFiles::Followed,
         };
@@ -163,7 +159,7 @@ impl Needs {
 }
 
 /// The name of the command in the table of those that change files of builds.
-fn build_command_name(command_rule: Option<&CommandRule>, action: &StepAction) -> String {
+fn build_command(command_rule: Option<&CommandRule>, action: &StepAction) -> String {
     match (command_rule, action) {
         (Some(rule), _) => rule.full.clone(),
         // It belongs to the project, and is made to write the files of its builds.

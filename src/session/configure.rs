@@ -33,9 +33,9 @@ async fn replace_tools(
 impl Session {
     pub(super) async fn apply_settings(
         &mut self,
-        changes: impl IntoIterator<Item = ReloadedSettings>,
+        settings: impl IntoIterator<Item = ReloadedSettings>,
     ) {
-        for live in changes {
+        for live in settings {
             self.security.replace_base(live.policy, &mut self.info);
             self.info.max_steps = live.max_steps;
             self.info.max_subagents = live.max_subagents;

@@ -3,6 +3,8 @@
 
 use std::time::Instant;
 
+use tokio::sync::OwnedSemaphorePermit;
+
 use super::hook_runner::HookRunner;
 use super::shared_queues::SharedQueues;
 use super::step_judge::StepJudge;
@@ -99,6 +101,16 @@ impl TurnScope {
         self.ask_after(Vec::new(), question).await
     }
 
+    /// Waits until no other question is open; the events go out before it does.
+    async fn turn_to_ask(&mut self, events: &mut Vec<Event>) -> Option<OwnedSemaphorePermit> {
+        let is_cancelled = self.context.cancel.is_cancelled();
+        if let Some(permit) = self.shared.try_to_ask().filter(|_| !is_cancelled) {
+            return Some(permit);
+        }
+        self.events.emit_all(std::mem::take(events)).await;
+        self.shared.wait_to_ask(&self.context.cancel).await
+    }
+
     /// The same with the events before it, which come together with it unless it waits for another
     /// question.
     pub async fn ask_after(
@@ -108,14 +120,7 @@ impl TurnScope {
     ) -> Option<Decision> {
         let offers_trust = self.complete_trust_offer(&mut question);
         let steps_before = self.account.step_counter.count();
-        let is_cancelled = self.context.cancel.is_cancelled();
-        let _asking = match self.shared.try_to_ask().filter(|_| !is_cancelled) {
-            Some(asking) => asking,
-            None => {
-                self.events.emit_all(std::mem::take(&mut events)).await;
-                self.shared.wait_to_ask(&self.context.cancel).await?
-            }
-        };
+        let _asking = self.turn_to_ask(&mut events).await?;
         let is_about_spending = is_about_spending(&question);
         if is_about_spending && self.lifted().is_some() && self.limit_reached().is_none() {
             self.events.emit_all(events).await;

@@ -298,12 +298,11 @@ impl Sandbox {
         let state = Arc::clone(&self.guarded);
         let is_held = self.setting == SandboxMode::Work;
         let missing = if is_held { self.paths.missing_places(needs) } else { Vec::new() };
-        let is_there = |path: &Path| path.symlink_metadata().is_ok();
         let find = Arc::new(move |root: &Path| {
+            let is_made =
+                |path: &&PathBuf| path.starts_with(root) && path.symlink_metadata().is_ok();
             let mut more = self.followed.inside(root, &self.paths);
-            more.extend(
-                missing.iter().filter(|path| is_there(path) && path.starts_with(root)).cloned(),
-            );
+            more.extend(missing.iter().filter(is_made).cloned());
             self.layers.guarded_names(root).with(&more)
         });
         guarded::begin(find, &state, roots, named_paths(judged), guarded)

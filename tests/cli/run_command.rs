@@ -348,7 +348,7 @@ fn a_check_finds_the_faults_of_what_is_called_and_imported_once_in_their_own_fil
     let place = place()
         .file("a.ai.yaml", "---\nimport: [\"./c.ai.yaml\"]\n---\n-> b\nuser: \"[[@b]]\"\n-> s\n")
         .file("b.ai.yaml", "$prnt: 1\nuser: \"{{given}}\"\n-> deep\n")
-        .file("c.ai.yaml", "---\ninput: [x]\n---\nuser: \"{{typo}}\"\n")
+        .file("c.ai.yaml", "---\ninput: [x]\n---\nuser: \"{{typo}} {{x}}\"\n")
         .file("deep.ai.yaml", "usr: x\n-> a\n")
         .file("s.ai.yaml", "user: sound\n");
     let ran = place.run(&["a", "--check"], &[]);

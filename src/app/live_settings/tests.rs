@@ -167,7 +167,7 @@ impl Running {
         event
     }
 
-    /// Sets a setting, or removes it, and answers with what is said of it.
+    /// Sets a setting, or removes it, and answers with how it is described.
     async fn configure(&mut self, key: &str, value: Option<&str>) -> Notice {
         let words = value.map_or_else(|| format!("unset {key}"), |_| key.to_owned());
         let value = value.map(str::to_owned);

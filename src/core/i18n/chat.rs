@@ -78,7 +78,6 @@ words! { "chat":
     RUNS_ALREADY: "{name} is running already in another process.", "{name} 已在另一个进程中运行。";
     SERVICE_ENDED: "{name} ended: {why}", "{name} 已结束：{why}";
     CONNECTED: "{name}: connected as {bot}", "{name}：已连接，机器人为 {bot}";
-    CONNECTED_BUT: "{name}: {text}", "{name}：{text}";
     WEBHOOK_REMOVED: "A webhook was set, so that no message came here; it was removed: {url}", "此前设置了 webhook，消息无法到达这里；已将其移除：{url}";
     NOBODY: "{name}: no user may talk to the bot yet.", "{name}：目前没有人可以与机器人对话。";
     NOBODY_HINT: "`avocet gateway pair` makes a code for one user.", "`avocet gateway pair` 可为一位用户生成配对码。";

@@ -33,6 +33,7 @@ words! { "common":
     MODEL_ASKS: "The model asks: {text}", "模型提问：{text}";
     MODEL_TITLE: "Model", "模型";
     NOT_ENCRYPTED: "not encrypted", "未加密";
+    LABELLED: "{name}: {text}", "{name}：{text}";
     NOT_SAVED: "not saved", "未保存";
     NOT_WRITTEN: "{file} could not be written: {why}.", "{file} 无法写入：{why}。";
     NO_PROBLEMS: "{file}: no problems found.", "{file}：没有发现问题。";

@@ -279,8 +279,8 @@ impl LocalizedText {
         self.fill_template(self.word.text(lang), |value| value.text(lang))
     }
 
-    /// The sentence in one language, without the backticks of our own words: what stands between
-    /// them is code. The backticks of a value stay text.
+    /// The sentence in one language, without the backticks of our own words: what is
+    /// between them is code. The backticks of a value stay text.
     pub fn parts(&self, lang: Lang) -> Vec<SentencePart> {
         let text = self.marked_text(lang);
         let parts = text.split(CODE_MARK).zip([false, true].into_iter().cycle());
@@ -308,7 +308,7 @@ impl LocalizedText {
     }
 }
 
-/// Stands for a backtick of our own words; no text has this character.
+/// In place of a backtick of our own words; no text has this character.
 const CODE_MARK: &str = "\u{fdd0}";
 
 /// A stretch of a sentence.

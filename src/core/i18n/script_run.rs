@@ -182,7 +182,6 @@ words! { "script_run":
     // Questions to the user.
     INPUT_OPEN: "{script} asks for an input.", "{script} 需要输入。";
     INPUT_NO_ANSWER: "`{text}` was not answered, or there is no user to ask. A value for the command line needs an `input` in the head of the script.", "`{text}` 没有得到回答：没有可询问的用户，或用户未作答。要从命令行传入值，需在脚本头部用 `input` 声明输入。";
-    INPUT_DESCRIBED: "{name}: {text}", "{name}：{text}";
     INPUT_WRONG: "{text}\n{why}", "{text}\n{why}";
     INPUT_NUMBER: "The answer must be a number.", "回答须为数字。";
     INPUT_JSON: "The answer must be an object such as {a: 1}.", "回答须为 {a: 1} 这样的对象。";

@@ -54,7 +54,7 @@ pub struct ChatConversation {
     pub view: ReplyView,
     inbox: Inbox,
     suggesting: Suggesting,
-    recovery: Recovery,
+    pub(super) recovery: Recovery,
     /// The files of a message are being fetched.
     pub fetching: FetchState,
     /// They are shown when they come.
@@ -111,12 +111,7 @@ impl ChatConversation {
     }
 
     pub fn is_idle(&self) -> bool {
-        !self.is_busy() && !self.is_recovering() && self.inbox.is_settled()
-    }
-
-    /// What the session has of interrupted messages is not known yet.
-    pub fn is_recovering(&self) -> bool {
-        !self.recovery.begun.is_empty()
+        !self.is_busy() && self.recovery.is_over() && self.inbox.is_settled()
     }
 
     /// A turn runs, or something will begin one.

@@ -41,6 +41,10 @@ pub enum InterruptedMessage {
 }
 
 impl Recovery {
+    pub fn is_over(&self) -> bool {
+        self.begun.is_empty()
+    }
+
     /// Looks for the turns of the messages in the history.
     pub fn find_in(&mut self, events: &[Event], has_earlier: bool) -> Vec<InterruptedMessage> {
         let find = |begun: BegunMessage| match find_turn(events, &begun) {

@@ -20,9 +20,9 @@ impl Service {
                 continue;
             }
             let Some(mut chat) = self.chats.remove(&before) else { continue };
-            let told = Incoming { at: at.clone(), ..incoming.clone() };
-            let speaker = Speaker::of(&told, false);
-            let delivery = ChatDelivery { incoming: told, speaker, is_overheard: false };
+            let incoming = Incoming { at: at.clone(), ..incoming.clone() };
+            let speaker = Speaker::of(&incoming, false);
+            let delivery = ChatDelivery { incoming, speaker, is_overheard: false };
             chat.handed += 1;
             let is_told = chat.deliveries.try_send(delivery).is_ok();
             self.chats.insert(at.clone(), chat);
@@ -47,9 +47,9 @@ impl Service {
 
 /// What is known of the conversations of a group goes with it to its new place.
 fn moved(state: &JournalState, old_id: &ChatId, new_id: &ChatId) -> Vec<LedgerRecord> {
-    let new_place = |before: &ChatAddress| {
-        let is_there = before.chat == *old_id;
-        is_there.then(|| ChatAddress { chat: new_id.clone(), ..before.clone() })
+    let new_place = |address: &ChatAddress| {
+        let is_there = address.chat == *old_id;
+        is_there.then(|| ChatAddress { chat: new_id.clone(), ..address.clone() })
     };
     let mut records = Vec::new();
     for (before, chat) in &state.chats {

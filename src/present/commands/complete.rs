@@ -212,20 +212,28 @@ fn script_inputs(cx: &CommandContext<'_>, head: &str, script: &str, typed: &str)
         let Some(input) = details.inputs.iter().find(|it| it.name == input.trim()) else {
             return Vec::new();
         };
-        let value = value.trim_start();
-        let fits = |choice: &&str| choice.starts_with(value) && *choice != value;
-        let flags = ["true", "false"].into_iter().filter(|_| input.kind == "boolean");
-        let choices = input.choices.iter().map(String::as_str).chain(flags);
-        let is_open = |it: &ScriptInput| it.required && it.name != input.name && !given(&it.name);
-        let end = if details.inputs.iter().any(is_open) { ", " } else { "}" };
-        let text = |choice| format!("{}: {choice}{end}", input.name);
-        return choices.filter(fits).map(|choice| candidate(text(choice), None)).collect();
+        let mut others = details.inputs.iter().filter(|other| other.name != input.name);
+        let is_last = !others.any(|other| other.required && !given(&other.name));
+        let values = input_values(input, value.trim_start(), if is_last { "}" } else { ", " });
+        return values.map(|value| candidate(value, None)).collect();
     }
     let starts = |input: &&ScriptInput| {
         !given(&input.name) && input.name.to_lowercase().starts_with(&partial.to_lowercase())
     };
     let inputs = details.inputs.iter().filter(starts);
     inputs.map(|it| candidate(format!("{}: ", it.name), Some(about_input(it).into()))).collect()
+}
+
+/// The values that an input accepts and that begin so, with what follows them.
+fn input_values<'i>(
+    input: &'i ScriptInput,
+    beginning: &'i str,
+    end: &'i str,
+) -> impl Iterator<Item = String> {
+    let flags = ["true", "false"].into_iter().filter(|_| input.kind == "boolean");
+    let values = input.choices.iter().map(String::as_str).chain(flags);
+    let values = values.filter(move |value| value.starts_with(beginning) && *value != beginning);
+    values.map(move |value| format!("{}: {value}{end}", input.name))
 }
 
 /// What is known of an input: its type, or the values it accepts; whether it is required; and what
@@ -244,7 +252,7 @@ fn about_input(input: &ScriptInput) -> LocalizedText {
     if input.about.is_empty() {
         kind
     } else {
-        phrases::INPUT_DESCRIBED.with("name", kind).with("text", input.about.as_str())
+        common::LABELLED.with("name", kind).with("text", input.about.as_str())
     }
 }
 

@@ -12,7 +12,7 @@ use super::super::run::arguments::ArgValues;
 use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::text_of;
 use super::super::text::json5;
-use avocet_core::i18n::{LocalizedText, cli, script_run as phrases};
+use avocet_core::i18n::{LocalizedText, cli, common, script_run as phrases};
 use avocet_core::protocol::{FormField, FormFieldKind};
 
 /// How often an answer that is not accepted is asked for again.
@@ -107,9 +107,7 @@ impl WantedValue {
         let kind = about("type").map_or(Ok(InputKind::Text), InputKind::parse)?;
         let choices = choices_of(Value::Array(input.choices.clone()));
         let text = match about("description").or(about("title")) {
-            Some(said) => {
-                phrases::INPUT_DESCRIBED.with("name", input.name.clone()).with("text", said)
-            }
+            Some(said) => common::LABELLED.with("name", input.name.clone()).with("text", said),
             None => cli::DOCTOR_LINE.with("text", input.name.clone()),
         };
         let kind = if choices.is_empty() { kind } else { InputKind::Choice };

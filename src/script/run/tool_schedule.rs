@@ -83,13 +83,13 @@ impl ToolSchedule {
 /// The tools that are called, and what they are given.
 pub fn bind_calls<'t>(
     tools: &[&'t ScriptTool],
-    wanted: &[ParsedToolCall],
+    calls: &[ParsedToolCall],
 ) -> Vec<(&'t ScriptTool, Map<String, Value>)> {
     let found = |call: &ParsedToolCall| {
         let tool = tools.iter().find(|tool| tool.id == call.id)?;
         Some((*tool, tool.help().bind_args(call)))
     };
-    wanted.iter().filter_map(found).collect()
+    calls.iter().filter_map(found).collect()
 }
 
 /// Runs the calls of one reply.
@@ -97,11 +97,11 @@ pub async fn run_calls(
     run: &mut ScriptRun,
     frame: &mut Frame,
     tools: &[&ScriptTool],
-    wanted: &[ParsedToolCall],
+    calls: &[ParsedToolCall],
     at_once: usize,
     results: &mut Results,
 ) -> ScriptResult {
-    let wanted = bind_calls(tools, wanted);
+    let wanted = bind_calls(tools, calls);
     if at_once == 1 || wanted.len() < 2 {
         for (tool, given) in wanted {
             run_tool(run, frame, tool, given, results).await?;

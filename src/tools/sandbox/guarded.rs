@@ -361,12 +361,13 @@ impl RunningSteps {
     /// new, but for those with names that programs give, `.cargo`.
     fn is_of_known_home(&self, path: &Path) -> bool {
         let root = self.root_of(path);
-        let mut above = path.ancestors().skip(1).take_while(|above| *above != root);
+        let above = path.ancestors().skip(1).take_while(|above| *above != root);
+        let outermost_new = above.filter(|folder| !self.folders.contains(*folder)).last();
         let is_hidden = |folder: &Path| {
             folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
         };
         let is_known = self.files.contains_key(path) || self.unread.contains(path);
-        is_known || above.all(|folder| self.folders.contains(folder) || is_hidden(folder))
+        is_known || outermost_new.is_none_or(is_hidden)
     }
 
     fn is_named(&self, path: &Path) -> bool {

@@ -97,14 +97,6 @@ const NAMESPACES: &[u64] =
 const LIMIT: Call = call("prlimit64", 302, 261);
 /// The same of its own process.
 const OWN_LIMIT: Call = call("setrlimit", 160, 164);
-/// The same of their turn at the processor and at disks: which argument names the process.
-#[rustfmt::skip]
-const TURNS: &[(Call, u8)] = &[
-    (call("setpriority", 141, 140), 1), (call("ioprio_set", 251, 30), 1),
-    (call("sched_setscheduler", 144, 119), 0), (call("sched_setparam", 142, 118), 0), (call("sched_setattr", 314, 274), 0),
-];
-/// Before that argument: all processes of the user.
-const OF_USER: [u64; 2] = [2, 3];
 /// The limit that holds the mark of a step. A program that lowers it would no longer be found when
 /// its step ends.
 const MARKED_LIMIT: u64 = 15;
@@ -194,16 +186,6 @@ fn rules(
     let is_set = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
     let sheds = vec![compare_arg(1, MARKED_LIMIT, SeccompCmpOp::Eq)?, is_set];
     deny(&mut rules, &LIMIT, arch, &[none_of(&[ITSELF])?, SeccompRule::new(sheds)?]);
-    for (call, process) in TURNS {
-        let mut others = vec![vec![compare_arg(*process, ITSELF, SeccompCmpOp::Ne)?]];
-        if *process > 0 {
-            for whose in OF_USER {
-                others.push(vec![compare_arg(0, whose, SeccompCmpOp::Eq)?]);
-            }
-        }
-        let others = others.into_iter().map(SeccompRule::new).collect::<Result<Vec<_>, _>>()?;
-        deny(&mut rules, call, arch, &others);
-    }
     let sheds = vec![compare_arg(0, MARKED_LIMIT, SeccompCmpOp::Eq)?];
     deny(&mut rules, &OWN_LIMIT, arch, &[SeccompRule::new(sheds)?]);
     let views = NAMESPACES
@@ -278,7 +260,7 @@ mod tests {
             .iter()
             .chain(NO_CHANGE)
             .chain([&SOCKET, &SOCKET_PAIR, &IOCTL, &CLONE, &CLONE3, &LIMIT, &OWN_LIMIT, &OPENAT2])
-            .chain(OPEN.iter().chain(TURNS).map(|(call, _)| call))
+            .chain(OPEN.iter().map(|(call, _)| call))
             .collect();
         for (at, call) in all.iter().enumerate() {
             for other in all.iter().skip(at + 1) {

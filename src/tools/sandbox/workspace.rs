@@ -288,16 +288,16 @@ fn scan_entry(entry: &fs::DirEntry, folder_name: Option<&str>, folder: &mut Scan
 
 impl BuiltFolder {
     /// Lists the folders in it again if it changed.
-    fn look(path: &Path, known: Option<BuiltFolder>) -> BuiltFolder {
+    fn look(path: &Path, known_folder: Option<BuiltFolder>) -> BuiltFolder {
         let stamp = read_stamp(path);
-        let is_same = |known: &BuiltFolder| {
-            let recent = stamp.is_some_and(|stamp| is_recent(stamp.2, known.scanned_at));
-            known.stamp == stamp && !recent
+        let is_same = |folder: &BuiltFolder| {
+            let recent = stamp.is_some_and(|stamp| is_recent(stamp.2, folder.scanned_at));
+            folder.stamp == stamp && !recent
         };
-        let is_first = known.is_none();
-        let mut beyond = match known {
-            Some(known) if is_same(&known) => return known,
-            known => known.map(|known| known.beyond).unwrap_or_default(),
+        let is_first = known_folder.is_none();
+        let mut beyond = match known_folder {
+            Some(folder) if is_same(&folder) => return folder,
+            folder => folder.map(|folder| folder.beyond).unwrap_or_default(),
         };
         let scanned_at = SystemTime::now();
         let entries = fs::read_dir(path).into_iter().flatten().flatten();

@@ -93,10 +93,10 @@ impl Paragraph {
     /// server is dim.
     pub fn sentence(text: &LocalizedText, style: Style, cx: &LayoutContext<'_>) -> Paragraph {
         let theme = cx.theme;
-        let code = Style { bg: theme.panel.surface.bg, ..style.patch(theme.markup.code) };
+        let code_style = Style { bg: theme.panel.surface.bg, ..style.patch(theme.markup.code) };
         let mut para = Paragraph::default();
         for part in text.parts(cx.lang) {
-            para.push(&cx.part_text(&part), if part.is_code { code } else { style });
+            para.push(&cx.part_text(&part), if part.is_code { code_style } else { style });
         }
         if let Some(range) = server_words(text, &para.text, cx) {
             para.restyle(range, cx.theme.dim);
@@ -422,7 +422,7 @@ pub(super) fn layout_sentence(
 pub(super) fn layout_labelled(
     label: &str,
     indent: usize,
-    text: &Paragraph,
+    paragraph: &Paragraph,
     cx: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
     let indent = if indent + 8 > cx.prose_width() { 0 } else { indent };
@@ -434,7 +434,7 @@ pub(super) fn layout_labelled(
     if indent == 0 {
         para.push(label, cx.theme.dim);
     }
-    para.append(text);
+    para.append(paragraph);
     let rows = para.with_tabs_expanded().rows(room, Break::Words).into_iter().enumerate();
     rows.map(|(at, row)| match (indent, at) {
         (0, _) => row,

@@ -386,8 +386,8 @@ impl StepBlock {
     /// Unfolded: another folder, the reasons, its output, its outcome.
     fn unfolded_rows(&self, summary: &StepSummary, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = Vec::new();
-        let mut pair = |phrase: Phrase, text: Paragraph| {
-            rows.extend(layout_labelled(cx.phrase(phrase), 12, &text, cx));
+        let mut pair = |phrase: Phrase, paragraph: Paragraph| {
+            rows.extend(layout_labelled(cx.phrase(phrase), 12, &paragraph, cx));
         };
         if let Some(folder) = &summary.cwd {
             pair(common::FOLDER, Paragraph::styled(&text::single_line(folder), cx.theme.text));

@@ -48,8 +48,8 @@ impl StepCounter {
 }
 
 impl PartialEq for StepCounter {
-    fn eq(&self, other: &StepCounter) -> bool {
-        self.count() == other.count()
+    fn eq(&self, counter: &StepCounter) -> bool {
+        self.count() == counter.count()
     }
 }
 

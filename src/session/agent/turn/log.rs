@@ -23,7 +23,7 @@ pub enum SideEffect {
 pub(super) struct TurnLog {
     pub side_effects: Vec<SideEffect>,
     pub limits: TurnLimits,
-    /// Of replies that no message has told yet.
+    /// Of replies that no message has counted yet.
     pub untold_usage: Usage,
 }
 
