@@ -20,11 +20,18 @@ pub struct ServiceHealth {
     pub bot: String,
     /// Why it is not connected.
     pub problem: Option<String>,
-    /// What the service said of the bot when it was connected.
+    /// What the service reported about the bot when it was connected.
     #[serde(skip)]
     pub texts: Vec<LocalizedText>,
     /// Conversations in memory.
     pub chats: usize,
+}
+
+impl ServiceHealth {
+    pub fn connect(&mut self, bot: String, texts: Vec<LocalizedText>) {
+        *self =
+            ServiceHealth { connected: true, bot, texts, problem: None, ..std::mem::take(self) };
+    }
 }
 
 /// What came, and the way to say that it is written down.

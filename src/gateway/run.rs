@@ -100,10 +100,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(4);
 pub async fn run(parts: ServiceParts) -> Result<(), PlatformError> {
     let report = connect(&*parts.platform, &parts.health, &parts.leaving).await?;
     let Some(SetupReport { bot, texts, .. }) = report else { return Ok(()) };
-    parts.health.send_modify(|health| {
-        (health.bot, health.texts) = (bot, texts);
-        (health.connected, health.problem) = (true, None);
-    });
+    parts.health.send_modify(|health| health.connect(bot, texts));
     let (menu_changes, changed) = channel(1);
     let menu = shown_menu::keep(Arc::clone(&parts.platform), parts.menu.clone(), changed);
     let _menu = AbortOnDropHandle::new(tokio::spawn(menu));

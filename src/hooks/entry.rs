@@ -27,8 +27,7 @@ pub(crate) fn hooks_of(document: &Value, origin: &HookOrigin) -> (Vec<Hook>, Vec
         faults.push(phrases::NO_TABLE.into());
         return (hooks, faults);
     };
-    let flag = |pointer: &str| document.pointer(pointer).and_then(Value::as_bool);
-    if flag("/disableAllHooks") == Some(true) || flag("/hooksConfig/enabled") == Some(false) {
+    if has_all_disabled(document) {
         faults.push(phrases::ALL_DISABLED.into());
         return (hooks, faults);
     }
@@ -66,6 +65,11 @@ pub(crate) fn hooks_of(document: &Value, origin: &HookOrigin) -> (Vec<Hook>, Vec
         }
     }
     (hooks, faults)
+}
+
+fn has_all_disabled(document: &Value) -> bool {
+    let flag = |pointer: &str| document.pointer(pointer).and_then(Value::as_bool);
+    flag("/disableAllHooks") == Some(true) || flag("/hooksConfig/enabled") == Some(false)
 }
 
 fn hook(

@@ -2,7 +2,7 @@
 //! programs. Nothing fails as a whole: what cannot be used is named with its file and its reason.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
@@ -148,16 +148,10 @@ fn read_file(
     definitions: &mut ServerDefinitions,
 ) -> Result<(), LocalizedText> {
     let Some(text) = read_text(&origin.file, MAX_FILE_BYTES)? else { return Ok(()) };
-    let is_toml = origin.file.extension().is_some_and(|extension| extension == "toml");
-    let document: Value = if is_toml {
+    let document = match parse_document(&origin.file, &text) {
         // The loader of the settings names the fault of our own file.
-        match toml::from_str(&text) {
-            Err(_) if origin.program == Avocet => return Ok(()),
-            parsed => parsed.map_err(|error| syntax(error.message()))?,
-        }
-    } else {
-        serde_json::from_str(&without_comments(&text))
-            .map_err(|error| syntax(&error.to_string()))?
+        Err(_) if origin.program == Avocet && is_toml(&origin.file) => return Ok(()),
+        parsed => parsed?,
     };
     definitions.files.push(origin.clone());
     let mut known: BTreeSet<String> =
@@ -274,6 +268,17 @@ fn check_length(definition: ServerDefinition) -> Result<ServerDefinition, Locali
         return Err(phrases::TOO_LONG.with("limit", MAX_ASKED));
     }
     Ok(definition)
+}
+
+fn is_toml(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "toml")
+}
+
+fn parse_document(file: &Path, text: &str) -> Result<Value, LocalizedText> {
+    if is_toml(file) {
+        return toml::from_str(text).map_err(|error| syntax(error.message()));
+    }
+    serde_json::from_str(&without_comments(text)).map_err(|error| syntax(&error.to_string()))
 }
 
 fn syntax(why: &str) -> LocalizedText {

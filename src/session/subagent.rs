@@ -193,11 +193,7 @@ impl Subagent {
             text: String::new(),
             images: Vec::new(),
             max_steps: scope.account.max_steps,
-            step_counter: if info.background {
-                StepCounter::default()
-            } else {
-                scope.account.step_counter.clone()
-            },
+            step_counter: step_counter_of(scope, &info),
             check: None,
             budget: turn.context.budget,
             next_step: 1,
@@ -278,6 +274,12 @@ fn scope_of(scope: &TurnScope, context: TurnContext, events: TurnEvents) -> Turn
         trust_offer: scope.trust_offer.clone(),
         has_steps_of_model: true,
     }
+}
+
+/// An agent that the turn waits for counts to its limit, one in the background by itself.
+fn step_counter_of(scope: &TurnScope, info: &SubagentInfo) -> StepCounter {
+    let counter = &scope.account.step_counter;
+    (!info.background).then(|| counter.clone()).unwrap_or_default()
 }
 
 /// What the subagent really got.

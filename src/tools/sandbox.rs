@@ -299,10 +299,9 @@ impl Sandbox {
         let is_held = self.setting == SandboxMode::Work;
         let missing = if is_held { self.paths.missing_places(needs) } else { Vec::new() };
         let find = Arc::new(move |root: &Path| {
-            let is_made =
-                |path: &&PathBuf| path.starts_with(root) && path.symlink_metadata().is_ok();
+            let made = missing.iter().filter(|path| path.symlink_metadata().is_ok());
             let mut more = self.followed.inside(root, &self.paths);
-            more.extend(missing.iter().filter(is_made).cloned());
+            more.extend(made.filter(|path| path.starts_with(root)).cloned());
             self.layers.guarded_names(root).with(&more)
         });
         guarded::begin(find, &state, roots, named_paths(judged), guarded)

@@ -366,6 +366,7 @@ impl fmt::Debug for LocalizedText {
 pub const RENAMED: &[(&str, &[&str])] = &[
     // Now in the pages of the manual, or gone with what they were for; no session saves them.
     ("commands.HELP_TOPICS", &["chat.NO_PORT", "gateway.HELP_BUSY", "gateway.HELP_ENABLE", "gateway.HELP_GATEWAYS", "gateway.HELP_IN_A_CHAT", "gateway.HELP_MENU", "gateway.HELP_PAIR", "gateway.HELP_QUESTIONS", "gateway.HELP_RUN", "gateway.HELP_SETUP", "gateway.HELP_STATUS", "gateway.HELP_TOKEN", "gateway.HELP_WHO", "gateway.LEFT_ARGUMENT", "sandbox.HELP_ABOUT", "sandbox.HELP_DENIED", "sandbox.HELP_KERNELS", "sandbox.HELP_OPEN", "sandbox.HELP_OPENED", "sandbox.HELP_PUT_BACK", "sandbox.HELP_STEERING", "script_help.CHAPTERS", "script_help.GUIDE", "script_help.INTRO", "script_help.INTRO_CHAPTER", "script_help.INTRO_RUN"]),
+    ("common.LABELLED", &["script_run.INPUT_DESCRIBED"]),
     ("linear.WORD_ALL", &["linear.PICK_ALL"]),
     ("linear.WORD_APPLY", &["linear.PICK_APPLY"]),
     ("linear.WORD_EDIT", &["linear.PICK_EDIT"]),

@@ -140,7 +140,7 @@ pub(super) struct PlainWriter<'a> {
     around: Vec<Folders>,
     pub(super) line: PlainLine,
     /// The command that is being written, and where its redirections go.
-    pub(super) open: Option<OpenCommand<'a>>,
+    pub(super) open: Option<OpenPlain<'a>>,
     /// Whether the next command runs whatever the others do.
     pub(super) certain: bool,
     /// How many forms are around the next command.
@@ -161,7 +161,7 @@ pub(super) struct PlainWriter<'a> {
 }
 
 /// The command that is being written, and where its redirections go.
-pub(super) struct OpenCommand<'a> {
+pub(super) struct OpenPlain<'a> {
     simple: &'a Simple,
     streams: Streams,
 }
@@ -218,7 +218,7 @@ impl<'a> PlainWriter<'a> {
                 }
                 None => {
                     self.folders.start_command(simple.seat.after);
-                    self.open = Some(OpenCommand { simple, streams: Streams::default() });
+                    self.open = Some(OpenPlain { simple, streams: Streams::default() });
                 }
             },
             Token::Redirect(text) => self.push_redirect(&format!(" {text}"), ends_form)?,
@@ -438,7 +438,7 @@ impl<'a> PlainWriter<'a> {
 
     /// Ends the open command; `is_piped`: what it writes goes to another one.
     pub(super) fn close(&mut self, is_piped: bool) -> Option<()> {
-        let Some(OpenCommand { simple, streams }) = self.open.take() else { return Some(()) };
+        let Some(OpenPlain { simple, streams }) = self.open.take() else { return Some(()) };
         let happens = match simple.seat.after {
             Joint::Next => true,
             Joint::And => self.certain,

@@ -104,6 +104,23 @@ pub(super) fn check_bare(call: &CallExpr, faults: &mut FaultLog<'_>) {
     }
 }
 
+fn check_items(items: &ScriptValue, faults: &mut FaultLog<'_>) {
+    if let Some(text) = items.as_text().filter(|text| text.contains("...")) {
+        faults.add(phrases::NOT_ITEMS.with("what", quoted(text)));
+    }
+}
+
+fn check_parameters(call: &CallExpr, value: &ScriptValue, faults: &mut FaultLog<'_>) {
+    for (key, _) in value.pairs() {
+        let name = key.key_text().unwrap_or_default();
+        if let Some(near) = misspelt_parameter(&name) {
+            let what = phrases::KEY_MISSPELT.with("of", format!("${}", call.name));
+            let what = what.with("name", quoted(&name)).with("near", near);
+            faults.add_at(key.position, what);
+        }
+    }
+}
+
 /// The value of a directive.
 pub(super) fn check_value(
     call: &CallExpr,
@@ -137,24 +154,12 @@ pub(super) fn check_value(
             if let Some(names) = part("as") {
                 check_keys(call, names, LOOP_NAMES, faults);
             }
-            let items = part("items").unwrap_or(value);
-            if let Some(text) = items.as_text().filter(|text| text.contains("...")) {
-                faults.add(phrases::NOT_ITEMS.with("what", quoted(text)));
-            }
+            check_items(part("items").unwrap_or(value), faults);
         }
         "remember" if part("id").is_none() && call.args.is_empty() => {
             faults.add(phrases::KEEP_NEEDS);
         }
-        "AI" | "parameters" => {
-            for (key, _) in value.pairs() {
-                let name = key.key_text().unwrap_or_default();
-                if let Some(near) = misspelt_parameter(&name) {
-                    let what = phrases::KEY_MISSPELT.with("of", format!("${}", call.name));
-                    let what = what.with("name", quoted(&name)).with("near", near);
-                    faults.add_at(key.position, what);
-                }
-            }
-        }
+        "AI" | "parameters" => check_parameters(call, value, faults),
         _ => {}
     }
 }

@@ -197,6 +197,16 @@ impl StepBlock {
         rows
     }
 
+    /// The bytes at the beginning of a command that are bold: the verb, the agent or the program.
+    fn bold_length(&self, command: &str, verb: &str) -> usize {
+        let agent = self.agent.as_ref().map(|agent| agent.info.name.as_str());
+        match agent.filter(|agent| command.starts_with(agent)) {
+            _ if !verb.is_empty() && command.starts_with(verb) => verb.len(),
+            Some(agent) => agent.len(),
+            None => command.find(' ').unwrap_or(command.len()),
+        }
+    }
+
     /// The command, with its outcome at the right.
     fn head(&self, open: bool, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         let facts = self.status_spans(cx);
@@ -223,15 +233,7 @@ impl StepBlock {
         } else {
             let room = if beside { room } else { width };
             let shown = text::elide_middle(&command, room);
-            let agent = self.agent.as_ref().map(|agent| agent.info.name.as_str());
-            let name = match shown.strip_prefix(&verb).filter(|_| !verb.is_empty()) {
-                Some(_) => verb.len(),
-                None if let Some(agent) = agent.filter(|agent| shown.starts_with(agent)) => {
-                    agent.len()
-                }
-                None => shown.find(' ').unwrap_or(shown.len()),
-            };
-            let (name, rest) = shown.split_at(name);
+            let (name, rest) = shown.split_at(self.bold_length(&shown, &verb));
             let rest = Span::styled(rest.to_owned(), cx.theme.text);
             vec![Line::from(vec![Span::styled(name.to_owned(), bold), rest]).into()]
         };

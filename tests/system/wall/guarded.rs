@@ -214,5 +214,5 @@ async fn where_the_home_is_worked_in_new_files_of_builds_are_put_back_but_those_
     for name in ["new/Makefile", "code/new/app/package.json", "code/new/Cargo.toml"] {
         assert_eq!(text(name), "fine\n", "{name}");
     }
-    assert!(seen.put_back.iter().any(|(path, _)| path.ends_with("Makefile")), "{seen:?}");
+    assert!(seen.put_back.iter().any(|(path, _)| path.ends_with(".cargo/config.toml")), "{seen:?}");
 }

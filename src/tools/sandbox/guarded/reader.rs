@@ -73,8 +73,8 @@ pub(super) fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
 }
 
-/// Whether git takes a folder for a repository, whatever it is called: its objects may be behind a
-/// link, or in the folder that another file names.
+/// Whether git takes a folder for a repository, whatever it is called: its objects may be
+/// reached by a link, or be in the folder that another file names.
 pub(in super::super) fn is_repository(path: &Path) -> bool {
     path.join("HEAD").is_file()
         && (path.join("objects").is_dir() || path.join("commondir").is_file())
