@@ -279,7 +279,7 @@ fn scope_of(scope: &TurnScope, context: TurnContext, events: TurnEvents) -> Turn
 /// An agent that the turn waits for counts to its limit, one in the background by itself.
 fn step_counter_of(scope: &TurnScope, info: &SubagentInfo) -> StepCounter {
     let counter = &scope.account.step_counter;
-    (!info.background).then(|| counter.clone()).unwrap_or_default()
+    if info.background { StepCounter::default() } else { counter.clone() }
 }
 
 /// What the subagent really got.

@@ -281,7 +281,7 @@ fn the_model_sends_only_files_and_none_whose_name_hides_something() {
         let buttons = telegram.wait("the next question", |state| {
             let asked = |sent: &&ChatMessage| sent.text.contains("It would run: file.send");
             let of = state.sent.iter().filter(|sent| sent.chat == ANN).filter(asked);
-            let last = of.clone().last().filter(|_| of.count() == number)?;
+            let last = of.clone().next_back().filter(|_| of.count() == number)?;
             (!last.buttons.is_empty()).then(|| last.buttons.clone())
         });
         let may_agree = buttons.iter().any(|(_, data)| data.ends_with(".once"));

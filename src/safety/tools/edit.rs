@@ -262,7 +262,7 @@ fn place_of_new(text: &str, new: &str) -> Option<usize> {
         let before = text.get(..*at).and_then(|before| before.chars().next_back());
         let after = text.get(at + new.len()..).and_then(|after| after.chars().next());
         let cuts_before = is_word(before) && is_word(new.chars().next());
-        !cuts_before && !(is_word(after) && is_word(new.chars().next_back()))
+        !(cuts_before || is_word(after) && is_word(new.chars().next_back()))
     };
     if !new.contains(char::is_alphanumeric) {
         return None;
