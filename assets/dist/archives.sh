@@ -42,7 +42,7 @@ linked() {
 
 # How a stack is left takes less room where frames have a pointer (C code is never left by a panic),
 # and what several functions do alike without a call becomes a function (1 %). A panic names a file
-# of a package by its path below the registry, not in somebody's home.
+# of a package by its path below the registry, not in the builder's home.
 smaller() {
   printf '%s' '-C force-frame-pointers=yes -C llvm-args=-enable-machine-outliner=always'
   cargo fetch --locked --target "$1" >&2

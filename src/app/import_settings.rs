@@ -31,7 +31,7 @@ pub struct SettingsImport {
 /// A file of settings.
 struct SettingsFile {
     path: PathBuf,
-    /// It also holds much that is no setting.
+    /// It holds the state of the client too, not only settings.
     is_state: bool,
 }
 
@@ -60,7 +60,8 @@ impl SettingsImport {
             left.extend((!names.is_empty()).then(|| phrase.with("names", names.join(", "))));
         }
         let profile = profile(startup);
-        let (mut missing, mut kept) = (Vec::new(), Vec::new());
+        let mut missing = Vec::new();
+        let mut kept = Vec::new();
         let wanted = joined(imported.found, &profile);
         let lacking = edit::missing(&startup.paths.settings(), &wanted)?;
         for ((key, value), lacking) in wanted.into_iter().zip(lacking) {

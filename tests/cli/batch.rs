@@ -176,7 +176,7 @@ fn a_full_disk_fails_the_task_that_meets_it() {
     );
 }
 
-/// Half a patch is no patch.
+/// Half of a patch cannot be applied.
 #[test]
 fn a_patch_for_which_the_disk_has_no_room_leaves_the_work_where_it_was_done() {
     let bench = project(&[&write_file("a.txt"), DONE]);

@@ -122,7 +122,7 @@ impl ImportClient {
         }
     }
 
-    /// What one of its files says. `is_state`: it also holds much that is no setting.
+    /// What one of its files says. `is_state`: it holds the state of the client too.
     pub fn read_settings(self, document: &Value, is_state: bool, imported: &mut ImportedSettings) {
         let meanings = self.meanings();
         for (name, value) in leaves(document, meanings) {
